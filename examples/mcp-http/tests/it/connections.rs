@@ -1,5 +1,5 @@
 //! Limits of connections of the program, with few open files.
-use crate::world::{OLD, World};
+use crate::world::{NEW, OLD, World};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -29,6 +29,23 @@ impl Program {
 
     fn world(&self) -> World {
         World::at(&format!("http://{}/mcp", self.address))
+    }
+
+    /// Returns a request of a client without a session.
+    fn request(&self, method: &str, mut params: Value) -> String {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": NEW,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let body = body.to_string();
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAccept: application/json, text/event-stream\r\n\
+             Content-Type: application/json\r\nMCP-Protocol-Version: {NEW}\r\n\
+             Mcp-Method: {method}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len(),
+        )
     }
 
     /// Starts a session in a connection of its own.
@@ -75,23 +92,10 @@ async fn sessions_of_one_client_make_room() {
 #[tokio::test]
 async fn subscriptions_make_room() {
     let program = Program::start().await;
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let params = json!({ "notifications": { "toolsListChanged": true }, "_meta": meta });
-    let method = "subscriptions/listen";
-    let body: Value = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let body = body.to_string();
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAccept: application/json, text/event-stream\r\n\
-         Content-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-         Mcp-Method: {method}\r\nContent-Length: {}\r\n\r\n{body}",
-        program.address,
-        body.len(),
-    );
+    let params = json!({ "notifications": { "toolsListChanged": true } });
+    let request = program.request("subscriptions/listen", params);
     let mut open = Vec::new();
-    for _ in 0..200 {
+    for _ in 0..375 {
         let mut stream = TcpStream::connect(&program.address).await.expect("a connection");
         stream.write_all(request.as_bytes()).await.expect("a connection");
         let mut begin = [0; 12];
@@ -101,4 +105,44 @@ async fn subscriptions_make_room() {
     }
     let list = program.world().modern(1, "tools/list", json!({}), &json!({}));
     assert_eq!(list.send().await.expect("an answer").status(), 200);
+}
+
+#[tokio::test]
+async fn silent_connections_do_not_close_that_of_a_client() {
+    let program = Program::start().await;
+    let request = program.request("tools/list", json!({}));
+    let mut stream = TcpStream::connect(&program.address).await.expect("a connection");
+    let mut silent = Vec::new();
+    for _ in 0..2 {
+        stream.write_all(request.as_bytes()).await.expect("a connection");
+        let mut answer = String::new();
+        while !answer.contains("HTTP/1.1 200") {
+            let mut part = [0; 1024];
+            let length = stream.read(&mut part).await.expect("an answer");
+            assert_ne!(length, 0, "the connection was closed");
+            answer.push_str(&String::from_utf8_lossy(&part[..length]));
+        }
+        for _ in 0..200 {
+            silent.push(TcpStream::connect(&program.address).await.expect("a connection"));
+        }
+        assert!(program.is_serving().await);
+    }
+}
+
+/// Each address of the loopback network is one of this machine.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn sessions_of_one_address_do_not_end_those_of_others() {
+    use std::net::IpAddr;
+    let program = Program::start().await;
+    let world = program.world();
+    let own = world.session(&json!({})).await;
+    let mut other = program.world();
+    other.http =
+        crate::world::http().local_address(IpAddr::from([127, 0, 0, 2])).build().expect("a client");
+    for _ in 0..200 {
+        other.session(&json!({})).await;
+    }
+    let list = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/list" });
+    assert_eq!(own.post(&list).await.status(), 200);
 }
