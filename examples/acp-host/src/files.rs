@@ -177,16 +177,13 @@ impl Root {
         permissions: Option<Permissions>,
         content: &[u8],
     ) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
         #[cfg(unix)]
         let permissions = permissions.map(|mut permissions| {
-            // A file with other content does not run as its owner, and is not readable by more users at any time.
+            // A file with other content does not run as its owner.
             permissions.set_mode(permissions.mode() & ACCESS_BITS);
-            options.mode(permissions.mode());
             permissions
         });
-        let mut file = self.dir.open_with(temporary, &options)?;
+        let mut file = self.create(temporary, permissions.as_ref())?;
         file.write_all(content)?;
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;
@@ -195,6 +192,18 @@ impl Root {
         file.sync_all()?;
         drop(file);
         self.dir.rename(temporary, &self.dir, target)
+    }
+
+    /// Creates a file that is not readable by more users than these permissions let read it, at any time.
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "the mode is one of Unix"))]
+    fn create(&self, path: &Path, permissions: Option<&Permissions>) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if let Some(permissions) = permissions {
+            options.mode(permissions.mode());
+        }
+        self.dir.open_with(path, &options)
     }
 
     /// Returns a directory below the root as a path for a process; the root itself for `None`.

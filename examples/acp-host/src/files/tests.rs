@@ -42,13 +42,14 @@ fn written_file_is_replaced_and_keeps_its_mode() {
     let root = Root::open(folder.path()).unwrap();
     let [path, other, link] = ["file", "other", "link"].map(|name| folder.path().join(name));
     std::fs::write(&path, "old").unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o750)).unwrap();
+    // The usual mask of new files has a bit of it.
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o770)).unwrap();
     std::fs::hard_link(&path, &other).unwrap();
     symlink("file", &link).unwrap();
     write(&root, &link).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "old", "the file was not truncated");
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o770);
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file is left");
 }
@@ -64,11 +65,14 @@ fn temporary_file_has_the_mode_from_the_start() {
     std::fs::write(&path, "old").unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o6700)).unwrap();
     let (_, permissions) = root.target(path.to_str().unwrap()).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let empty = root.create(Path::new("empty"), permissions.as_ref()).unwrap();
+    assert_eq!(mode(&folder.path().join("empty")) & 0o777, 0o700, "before it has a content");
+    drop(empty);
     // A directory cannot be replaced, which leaves the temporary file as it was created.
     std::fs::create_dir(folder.path().join("directory")).unwrap();
     let (temporary, target) = (Path::new(".temporary"), Path::new("directory"));
     assert!(root.replace(temporary, target, permissions, b"new").is_err());
-    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(&folder.path().join(temporary)), 0o700);
     write(&root, &path).unwrap();
     assert_eq!(mode(&path), 0o700, "the bits for the user and the group are removed");
