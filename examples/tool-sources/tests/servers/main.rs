@@ -32,7 +32,7 @@ const SERVER: &str = "--server";
 
 type Test = (&'static str, fn() -> BoxFuture<'static, ()>);
 
-const TESTS: [Test; 13] = [
+const TESTS: [Test; 15] = [
     ("tools_of_both_generations_are_called", || both_generations().boxed()),
     ("question_is_answered_in_both_generations", || question().boxed()),
     ("server_that_died_is_started_for_the_next_call", || died().boxed()),
@@ -45,7 +45,9 @@ const TESTS: [Test; 13] = [
     ("questions_and_answers_stay_with_their_user", || users::stay_apart().boxed()),
     ("question_without_a_call_is_refused_on_a_shared_connection", || users::share().boxed()),
     ("calls_of_one_user_delay_no_other_on_a_shared_connection", || users::take_turns().boxed()),
-    ("unused_connections_of_users_are_closed", || users::are_limited().boxed()),
+    ("connections_of_users_are_limited", || users::are_limited().boxed()),
+    ("connection_of_a_user_makes_room_for_that_of_another", || users::make_room().boxed()),
+    ("unused_connection_of_a_user_is_closed", || users::end_when_unused().boxed()),
 ];
 
 fn main() -> ExitCode {
@@ -114,7 +116,7 @@ async fn both_generations() {
     for (mode, version) in [("modern", "2026-07-28"), ("legacy", "2025-11-25")] {
         let server = start(mode);
         server.ready().await;
-        assert_eq!(names(&server), ["echo", "large", "die", "hang", "ask", "add"]);
+        assert_eq!(names(&server), ["echo", "large", "die", "hang", "ask", "add", "process"]);
         assert_eq!(server.description().expect("one").version.as_str(), version);
         let call = open(&server, "echo", &json!({ "text": "é\n" })).await;
         assert_eq!(text(call).await, "é\n");
@@ -140,7 +142,7 @@ async fn died() {
         let call = open(&server, "die", &json!({})).await;
         let outcome = ended(call).await;
         assert!(matches!(outcome, Err(CallError::Silent)), "{outcome:?}");
-        assert_eq!(names(&server).len(), 6, "the tools are still listed");
+        assert_eq!(names(&server).len(), 7, "the tools are still listed");
         let call = open(&server, "echo", &json!({ "text": "back" })).await;
         assert_eq!(text(call).await, "back");
     }

@@ -8,7 +8,7 @@ use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::server::{Needs, Server, ServerEvent, ServerOptions, ToolCall};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
-use std::process::{ExitCode, exit};
+use std::process::{ExitCode, exit, id};
 
 mod asking;
 
@@ -20,7 +20,7 @@ pub(crate) fn serve(mode: &str) -> ExitCode {
         return ExitCode::from(3);
     }
     let (mut tools, info) = (Vec::new(), Implementation::new("scripted", "1"));
-    for name in ["echo", "large", "die", "hang", "ask", "add"] {
+    for name in ["echo", "large", "die", "hang", "ask", "add", "process"] {
         tools.push(tool(name));
     }
     let mut server = Server::new(ServerOptions::new(info, tools.clone()));
@@ -62,6 +62,7 @@ fn handle(server: &mut Server, tools: &mut Vec<Tool>, call: &ToolCall) {
         "echo" => arguments["text"].as_str().unwrap_or_default().to_owned(),
         "large" => "x".repeat(arguments["bytes"].as_u64().expect("a number") as usize),
         "die" => exit(7),
+        "process" => id().to_string(),
         "hang" => return,
         "add" => {
             tools.push(tool(arguments["name"].as_str().expect("a name")));

@@ -1,5 +1,5 @@
 //! Two users of one server, which asks without naming a call.
-use super::{options, start_with, text};
+use super::{options, params, start_with, text};
 use futures::future::{Either, select};
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::client::CallParams;
@@ -8,6 +8,7 @@ use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Duration;
+use tokio::time::{sleep, timeout};
 use tool_sources::{CallEvent, ServerCall, ToolServer};
 
 const USERS: [&str; 2] = ["ada", "ben"];
@@ -121,4 +122,36 @@ pub(super) async fn are_limited() {
     let again = call(&server, "ben", true).await;
     drop(again);
     drop(first);
+}
+
+/// Returns the process of the server that a user has.
+async fn process(server: &ToolServer, user: &str) -> String {
+    text(server.open(user, params("process", &json!({}))).await.expect("a server")).await
+}
+
+pub(super) async fn make_room() {
+    let mut options = options();
+    options.max_connections = 1;
+    let server = start_with("modern", options);
+    let first = process(&server, "ada").await;
+    let second = process(&server, "ben").await;
+    assert_eq!(process(&server, "ben").await, second);
+    assert_ne!(process(&server, "eve").await, second);
+    assert_ne!(process(&server, "ben").await, second, "its connection was closed");
+    assert_eq!(process(&server, "ada").await, first);
+}
+
+pub(super) async fn end_when_unused() {
+    let mut options = options();
+    options.idle_time = Duration::from_millis(50);
+    let server = start_with("modern", options);
+    let first = process(&server, "ada").await;
+    let second = process(&server, "ben").await;
+    let is_closed = async {
+        while process(&server, "ben").await == second {
+            sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(Duration::from_secs(60), is_closed).await.expect("a new connection");
+    assert_eq!(process(&server, "ada").await, first, "the one that lists the tools stays");
 }
