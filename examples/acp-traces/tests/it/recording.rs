@@ -218,7 +218,8 @@ fn limit_of_file_sizes_ends_the_recording_and_not_the_session() {
         proxy.write(line.as_bytes());
         assert_eq!(proxy.read_line(), line);
     }
-    proxy.finish();
+    let (end, _) = proxy.finish();
+    assert_eq!(end.status, Some(0), "{}", end.stderr);
     assert!(fs::metadata(&path).unwrap().len() <= 1024);
 }
 
