@@ -148,6 +148,11 @@ test("another user signs in only if it is confirmed", async () => {
       assert.equal(tokens.size, isConfirmed ? 0 : 1);
     }
   }
+  // A user that entered a token has no key.
+  const entered = browser({}, false);
+  entered.tokens.set("spanwire.token", "token-of-alice");
+  assert.equal(await entered.accept({ key: "key-of-mallory" }), false);
+  assert.deepEqual(entered.asked, [["mallory", "alice"]]);
   // A server on another port has replaced the cookie of the session.
   const tossed = browser({ "spanwire.key": "old", "spanwire.user": "alice" }, false);
   assert.equal(await tossed.accept({ key: "key-of-mallory" }), false);
