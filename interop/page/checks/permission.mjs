@@ -128,17 +128,24 @@ export const checks = [
       }
     },
   },
-  {
-    name: "a permission is answered only when the change is shown, also while nothing is rendered",
+  ...[
+    { name: "a permission is answered only when the change is shown, also while nothing is rendered", isInRun: false },
+    { name: "a permission in a run is answered only when the change is shown, also while nothing is rendered", isInRun: true },
+  ].map(({ name, isInRun }) => ({
+    name,
     async run({ page }) {
       await page.route("**/api/ai/markdown", () => {});
       const diff = { type: "diff", path: "/a.txt", oldText: "one\ntwo\n", newText: "one\n2\n" };
       const content = { toolCallId: "c", title: "Edit a.txt", kind: "edit", status: "pending", locations: [], content: [diff] };
       const call = { name: "edit", title: "Edit a.txt", input: { path: "/a.txt" } };
+      const toolCall = { ...content, rawInput: call.input };
       await answerWith(page, (ids) => {
         const events = asking(ids, call, OPTIONS);
-        events.at(-1).outcome.interrupts[0].metadata.acp.toolCall = { ...content, rawInput: call.input };
-        events.splice(-1, 0, { type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "acp.tool", content });
+        const end = events.pop();
+        events.push({ type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "acp.tool", content });
+        end.outcome.interrupts[0].metadata.acp.toolCall = toolCall;
+        const question = { interruptId: "i", title: call.title, toolCallId: "c", toolCall, options: OPTIONS };
+        events.push(isInRun ? { type: "CUSTOM", name: "acp.permission.requested", value: question } : end);
         return events;
       });
       // The state of the page when a button is first enabled.
@@ -150,12 +157,11 @@ export const checks = [
         }).observe(document.body, { subtree: true, childList: true, attributes: true });
       });
       await send(page, "go");
-      await permission(page).waitFor();
       await page.waitForFunction(() => window.shownWhenEnabled !== undefined);
       assert.match(await page.evaluate(() => window.shownWhenEnabled), /-two\n\+2/);
       assert.equal(await page.locator(".diff").count(), 1, "the card shows the change, and the question does not repeat it");
     },
-  },
+  })),
   {
     name: "a permission is cancelled with its run",
     async run({ page }) {
