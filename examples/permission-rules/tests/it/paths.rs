@@ -93,7 +93,6 @@ fn path_that_may_lead_elsewhere_is_never_allowed() {
     }
 }
 
-/// As a tool of version 2 sends its content in pieces.
 /// A folder is removed with the paths below it.
 #[test]
 fn removal_of_a_folder_concerns_the_paths_below_it() {
@@ -121,6 +120,7 @@ fn removal_of_a_folder_concerns_the_paths_below_it() {
     assert_eq!(decide("read", "secrets"), Action::Allow);
 }
 
+/// As a tool of version 2 sends its content in pieces.
 #[test]
 fn paths_of_pieces_of_content_count() {
     let folder = folder();
