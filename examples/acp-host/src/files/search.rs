@@ -1,8 +1,12 @@
 //! A search for files below a root by their paths.
 use super::Root;
-use ignore::WalkBuilder;
+use cap_std::fs::{Dir, OpenOptions};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Serialize;
 use std::cmp::Reverse;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Maximum number of files of a result.
@@ -31,43 +35,126 @@ pub struct FoundFiles {
 /// The quality of a match: a prefix of the name, part of the name, part of the path; then the shortest path.
 type Rank = (Reverse<bool>, Reverse<bool>, usize, String);
 
+/// Files with rules about what a search leaves out, the first one with precedence.
+const RULES: [&str; 2] = [".ignore", ".gitignore"];
+
+/// Maximum number of bytes of such a file that are read.
+const MAX_RULES: u64 = 256 * 1024;
+
+/// A search in progress.
+struct Search {
+    query: String,
+    until: Instant,
+    visited: usize,
+    is_partial: bool,
+    found: Vec<Rank>,
+    /// The rules of each directory from the root to the one that is being visited.
+    levels: Vec<Level>,
+}
+
+/// The rules of a directory, in the order of [`RULES`].
+struct Level {
+    below: PathBuf,
+    rules: [Gitignore; 2],
+}
+
 impl Root {
     /// Returns the files with `query` in their paths, without regard to case; up to [`MAX_FOUND`].
     ///
-    /// Hidden files, and files that a `.gitignore` or `.ignore` below the root excludes, are left out. Links are not
-    /// followed.
+    /// Hidden files, and files that a `.gitignore` or `.ignore` below the root excludes, are left out. Rules above the root and
+    /// of the user do not count, so that the result depends on the root only. Links are not followed.
     pub fn search(&self, query: &str) -> FoundFiles {
-        let until = Instant::now() + SEARCH_TIME;
-        let query = query.to_lowercase();
-        // The rules above the root and of the user do not count, so that the result depends on the root only.
-        let walk = WalkBuilder::new(&self.canonical)
-            .parents(false)
-            .git_global(false)
-            .git_exclude(false)
-            .require_git(false)
-            .max_depth(Some(MAX_DEPTH))
-            .build();
-        let (mut found, mut is_partial) = (Vec::new(), false);
-        for (visited, entry) in walk.enumerate() {
-            if visited > MAX_VISITED || Instant::now() > until {
-                is_partial = true;
-                break;
-            }
-            // A directory without access is left out.
-            let Ok(entry) = entry else { continue };
-            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-                continue;
-            }
-            let Ok(below) = entry.path().strip_prefix(&self.canonical) else { continue };
-            let parts: Option<Vec<_>> = below.iter().map(|part| part.to_str()).collect();
-            let Some(path) = parts.map(|parts| parts.join("/")) else { continue };
-            found.extend(rank(&query, path));
-        }
+        let mut search = Search {
+            query: query.to_lowercase(),
+            until: Instant::now() + SEARCH_TIME,
+            visited: 0,
+            is_partial: false,
+            found: Vec::new(),
+            levels: Vec::new(),
+        };
+        search.visit(&self.dir, Path::new(""));
+        let Search { mut found, is_partial, .. } = search;
         found.sort_unstable();
-        is_partial |= found.len() > MAX_FOUND;
+        let is_partial = is_partial || found.len() > MAX_FOUND;
         let files = found.into_iter().take(MAX_FOUND).map(|(.., path)| path).collect();
         FoundFiles { files, is_partial }
     }
+}
+
+impl Search {
+    fn visit(&mut self, dir: &Dir, below: &Path) {
+        // A directory without access is left out.
+        let Ok(entries) = dir.entries() else { return };
+        let rules = RULES.map(|name| rules(dir, name));
+        self.levels.push(Level { below: below.to_owned(), rules });
+        for entry in entries {
+            if self.visited >= MAX_VISITED || Instant::now() > self.until {
+                self.is_partial = true;
+                break;
+            }
+            self.visited += 1;
+            let Ok(entry) = entry else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = below.join(entry.file_name());
+            if self.is_left_out(&path, kind.is_dir()) {
+                continue;
+            }
+            if kind.is_file() {
+                let parts: Option<Vec<_>> = path.iter().map(|part| part.to_str()).collect();
+                let path = parts.map(|parts| parts.join("/"));
+                self.found.extend(path.and_then(|path| rank(&self.query, path)));
+            } else if kind.is_dir()
+                && self.levels.len() < MAX_DEPTH
+                && let Ok(dir) = entry.open_dir()
+            {
+                self.visit(&dir, &path);
+            }
+        }
+        self.levels.pop();
+    }
+
+    /// Returns whether rules leave an entry out, or it is hidden and no rule includes it.
+    fn is_left_out(&self, path: &Path, is_dir: bool) -> bool {
+        for file in 0..RULES.len() {
+            for level in self.levels.iter().rev() {
+                let Ok(path) = path.strip_prefix(&level.below) else { continue };
+                match level.rules.get(file).map(|rules| rules.matched(path, is_dir)) {
+                    Some(Match::Ignore(_)) => return true,
+                    Some(Match::Whitelist(_)) => return false,
+                    _ => {}
+                }
+            }
+        }
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    }
+}
+
+/// Reads the rules in a file of a directory.
+fn rules(dir: &Dir, name: &str) -> Gitignore {
+    let mut rules = GitignoreBuilder::new("");
+    let text = rules_text(dir, name).unwrap_or_default();
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        // A line that is no rule is left out.
+        let _invalid = rules.add_line(None, line);
+    }
+    rules.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// Reads a file, if it is a regular one: to open another one may take any time, and it may have no end.
+fn rules_text(dir: &Dir, name: &str) -> io::Result<String> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt;
+        options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+    }
+    let file = dir.open_with(name, &options)?;
+    let mut bytes = Vec::new();
+    if file.metadata()?.is_file() {
+        file.take(MAX_RULES).read_to_end(&mut bytes)?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns the rank of a path, or `None` if it does not match.
@@ -127,6 +214,37 @@ mod tests {
         let found = root.search("file");
         assert_eq!(found.files.len(), MAX_FOUND);
         assert!(found.is_partial);
+    }
+
+    #[test]
+    fn rules_of_a_directory_precede_those_above() {
+        let (_folder, root) = tree(&[
+            (".gitignore", "/one.txt\n*.log\n!.shown\n"),
+            (".shown", ""),
+            ("one.txt", ""),
+            ("a/.gitignore", "!keep.log\n"),
+            ("a/one.txt", ""),
+            ("a/keep.log", ""),
+            ("a/other.log", ""),
+            ("b/.ignore", "!kept.log\n"),
+            ("b/.gitignore", "kept.log\n"),
+            ("b/kept.log", ""),
+        ]);
+        assert_eq!(root.search("").files, [".shown", "a/one.txt", "a/keep.log", "b/kept.log"]);
+    }
+
+    /// Rules in a file that has no end, or that cannot be opened before another process writes to it.
+    #[cfg(unix)]
+    #[test]
+    fn rules_are_read_from_regular_files_only() {
+        let (folder, root) = tree(&[("a/one.txt", ""), ("two.txt", "")]);
+        let mode = nix::sys::stat::Mode::S_IRWXU;
+        nix::unistd::mkfifo(&folder.path().join(".gitignore"), mode).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("a/.ignore")).unwrap();
+        let (found, search) = std::sync::mpsc::channel();
+        std::thread::spawn(move || found.send(root.search("")));
+        let found = search.recv_timeout(Duration::from_secs(60)).expect("an end");
+        assert_eq!(found.files, ["two.txt", "a/one.txt"]);
     }
 
     #[cfg(unix)]
