@@ -63,7 +63,8 @@ fn is_defined(file: &str, name: &str) -> bool {
     let paths =
         [root.join(file), root.join("examples").join(file), root.join("examples").join(own)];
     let text = paths.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    let starts = ["fn ", "const ", "function ", "async ", "test(\""];
+    // The last one is that of methods in JavaScript.
+    let starts = ["fn ", "const ", "function ", "async ", "test(\"", "name: \"", "\n  "];
     starts.iter().any(|start| {
         text.match_indices(&format!("{start}{name}")).any(|(at, found)| {
             let next = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
