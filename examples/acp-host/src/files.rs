@@ -227,15 +227,21 @@ impl Root {
         below.ok_or_else(|| FileError::Outside { path: path.to_owned(), root: self.path.clone() })
     }
 
-    /// Opens a file, and nothing else: opening a pipe or a device could block.
+    /// Opens a file, and nothing else.
     fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File, FileError> {
-        #[cfg(unix)]
-        options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
         let relative = self.relative(path)?;
-        let file = self.dir.open_with(relative, options).map_err(|error| failed(path, error))?;
-        let is_file = file.metadata().map_err(|error| failed(path, error))?.is_file();
-        if is_file { Ok(file) } else { Err(FileError::NotFile(path.to_owned())) }
+        let file =
+            regular_file(&self.dir, relative, options).map_err(|error| failed(path, error))?;
+        file.ok_or_else(|| FileError::NotFile(path.to_owned()))
     }
+}
+
+/// Opens a regular file; `None` if it is another one. Opening a pipe or a device could block.
+fn regular_file(dir: &Dir, path: &Path, options: &mut OpenOptions) -> io::Result<Option<File>> {
+    #[cfg(unix)]
+    options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+    let file = dir.open_with(path, options)?;
+    Ok(file.metadata()?.is_file().then_some(file))
 }
 
 /// Returns a name that no other write of this process uses.

@@ -1,5 +1,5 @@
 //! A search for files below a root by their paths.
-use super::Root;
+use super::{Root, regular_file};
 use cap_std::fs::{Dir, OpenOptions};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -140,18 +140,9 @@ fn rules(dir: &Dir, name: &str) -> Gitignore {
     rules.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// Reads a file, if it is a regular one: to open another one may take any time, and it may have no end.
 fn rules_text(dir: &Dir, name: &str) -> io::Result<String> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use cap_std::fs::OpenOptionsExt;
-        options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
-    }
-    let file = dir.open_with(name, &options)?;
     let mut bytes = Vec::new();
-    if file.metadata()?.is_file() {
+    if let Some(file) = regular_file(dir, Path::new(name), OpenOptions::new().read(true))? {
         file.take(MAX_RULES).read_to_end(&mut bytes)?;
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
