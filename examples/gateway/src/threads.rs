@@ -232,6 +232,9 @@ impl Threads {
         if let Some(same) = self.follow_same(&run, &key, &input) {
             return same;
         }
+        if let Some(same) = self.follow_stored(&run, &key, &input).await? {
+            return Ok(same);
+        }
         let started =
             self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
         match started.await {

@@ -1,6 +1,6 @@
 //! Threads and runs of other gateways, and records of own ones for them.
 use super::steering::key;
-use super::{Kept, RunKey, Threads, lock, request_cancel};
+use super::{Kept, RunKey, Threads, fingerprint, lock, request_cancel};
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::StartError;
 use agui_bridge::CancelReason;
@@ -118,6 +118,23 @@ impl Threads {
             mirrored.end();
         });
         Ok(Some(log))
+    }
+
+    /// Follows the run of the same input that only the store has, as after a restart: it is not carried out again.
+    pub(super) async fn follow_stored(
+        self: &Arc<Self>,
+        run: &RunKey,
+        thread: &ThreadName,
+        input: &RunAgentInput,
+    ) -> Result<Option<Reader>, StartError> {
+        let record = self.replicas.run(&run_name(run)).await?;
+        let is_same =
+            |it: &RunRecord| it.fingerprint == fingerprint(input) && it.thread == thread.text();
+        if !record.as_ref().is_some_and(is_same) {
+            return Ok(None);
+        }
+        let log = self.find(&run.0, &run.1).await?;
+        Ok(log.map(|log| log.follow(0)).transpose()?)
     }
 
     /// Returns the number of an event of a run. A copy may receive the event later than a reader elsewhere.

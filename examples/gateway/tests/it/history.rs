@@ -217,6 +217,29 @@ async fn conversation_and_session_survive_each_way_of_a_restart() {
     }
 }
 
+/// A client that repeats a request after a restart receives the run that it has begun.
+#[cfg(unix)]
+#[tokio::test]
+async fn repeated_input_follows_its_run_after_a_restart() {
+    let kept = Kept::new();
+    let mut gateway = kept.gateway(&[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.end(), "success");
+    let asked = Asked::for_word(&gateway, "u", "edit").await;
+    let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
+    let answered = gateway.run(&answer).await.rest().await;
+    assert_eq!(answered.end(), "success");
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        gateway.signal(signal);
+        let _status = gateway.ended().await;
+        gateway = kept.gateway(&[]).await;
+        assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.events, told.events);
+        assert_eq!(gateway.run(&answer).await.rest().await.events, answered.events);
+        let read = connected(&gateway, "demo", "t", "1").await.rest().await;
+        assert_eq!(texts(&read), ["hello".to_owned(), told.text()]);
+    }
+}
+
 /// Runs an input with an agent that records its prompts. Returns its texts, and the notices in the page.
 #[cfg(unix)]
 async fn prompted(gateway: &mut Gateway, input: &Value) -> (Vec<String>, Vec<Value>) {
