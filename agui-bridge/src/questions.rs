@@ -45,6 +45,9 @@ pub(crate) struct Questions {
     /// The time at which the open run is interrupted.
     collecting: Option<Duration>,
     resumed: Option<Resumed>,
+    /// Whether the user has cancelled a question of the turn.
+    #[serde(default)]
+    is_left: bool,
     responses: VecDeque<Response>,
 }
 
@@ -101,8 +104,14 @@ impl Questions {
             count: 0,
             collecting: None,
             resumed: None,
+            is_left: false,
             responses: VecDeque::new(),
         }
+    }
+
+    /// Returns whether the user has cancelled a question of the turn, which ends.
+    pub(crate) fn take_left(&mut self) -> bool {
+        core::mem::take(&mut self.is_left)
     }
 
     /// Handles a question: the program or a policy answers it, or it is sent to the user, now or in the next run.
@@ -368,6 +377,7 @@ impl Questions {
         by: AnsweredBy,
     ) {
         let Some(question) = self.open.remove(&number) else { return };
+        self.is_left |= by == AnsweredBy::User && settlement.is_cancelled();
         match question.put {
             Put::InStream => {
                 let value = Members::new().with("interruptId", &self.interrupt_id(number));

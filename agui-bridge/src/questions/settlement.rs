@@ -22,6 +22,14 @@ impl Settlement {
         Self::Elicitation(ElicitationAction::Cancel(Extra::new()))
     }
 
+    /// Returns whether the question has no answer.
+    pub(super) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Permission(answer) => answer.is_cancelled(),
+            Self::Elicitation(action) => matches!(action, ElicitationAction::Cancel(_)),
+        }
+    }
+
     /// Adds the answer and its origin to the value of an event.
     pub(super) fn describe(&self, value: Members, by: AnsweredBy) -> Members {
         let value = match self {

@@ -132,8 +132,16 @@ impl Translator {
 
     /// Ends the turn of the open run. The run ends too, unless its own turn has still to begin.
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
+        let has_left = self.questions.take_left();
         let is_cancelled = self.runs.is_cancelled();
         let Some(before) = self.runs.take_before() else {
+            if has_left
+                && let TurnEnd::Response(response) = &end
+                && response.stop_reason == StopReason::Cancelled
+            {
+                // The agent ends its turn for a question that the user has cancelled.
+                self.runs.join_cancelled(CancelReason::User);
+            }
             return self.end_run(is_cancelled, end);
         };
         self.cancel_questions();

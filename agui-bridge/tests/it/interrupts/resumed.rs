@@ -345,3 +345,16 @@ fn run_of_a_cancelled_turn_ends_with_its_reason() {
         assert_eq!(finished[1]["result"]["cancelReason"], reason.as_str(), "{finished:?}");
     }
 }
+
+/// The agent ends its turn for a question that the user has cancelled.
+#[test]
+fn turn_that_ends_for_a_cancelled_question_was_cancelled_by_the_user() {
+    let end = json!({"result": {"stopReason": "cancelled"}});
+    let left = resume("r2", &[("int-1", Value::Null)]);
+    let answered = resume("r2", &[("int-1", json!({"optionId": "once"}))]);
+    for (answer, by) in [(left, "user"), (answered, "agent")] {
+        let stream = played(&[begin("r1"), ask(1, "t"), answer, end.clone()]);
+        let finished = of_type(&stream, "RUN_FINISHED");
+        assert_eq!(finished[1]["result"]["cancelReason"], by, "{finished:?}");
+    }
+}
