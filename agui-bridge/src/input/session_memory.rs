@@ -79,8 +79,8 @@ pub struct SessionMemory {
     /// Messages that the agent does not have, and does not receive.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     cancelled: CancelledMessages,
-    /// Messages that were cancelled without an answer. A new session does not receive them as
-    /// instructions.
+    /// Messages of turns that ended, or were cancelled, without an answer. A new session does not receive
+    /// them as instructions.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     unanswered: CancelledMessages,
     /// The turn of the last prompt.
@@ -200,6 +200,9 @@ impl SessionMemory {
         if let Some(turn) = self.turn.as_mut().filter(|_| is_interrupted) {
             turn.is_interrupted = true;
         } else if let Some(turn) = self.turn.take() {
+            if !turn.has_answer {
+                self.unanswered.insert(&turn.instruction);
+            }
             for known in self.prompt_of(&turn) {
                 known.is_complete = !turn.is_unclear;
                 known.has_ended = true;
@@ -292,7 +295,7 @@ impl SessionMemory {
         self.cancelled.without(input)
     }
 
-    /// Returns the index after the messages of an input that were cancelled without an answer.
+    /// Returns the index after the messages of an input of turns that ended without an answer.
     pub(super) fn after_unanswered(&self, input: &RunAgentInput) -> usize {
         self.unanswered.end_of_left_out(input)
     }

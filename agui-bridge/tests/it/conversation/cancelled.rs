@@ -109,6 +109,34 @@ fn cancelled_instruction_is_not_part_of_a_history_for_the_agent() {
     assert!(!prompt.concat().contains("Delete it"), "{prompt:?}");
 }
 
+/// The agent has carried it out without a word; a new session has it as a part of the history.
+#[test]
+fn instruction_of_a_turn_without_an_answer_is_not_sent_again() {
+    let sent = |rig: &Rig| {
+        let prompt = rig.prompt();
+        assert_eq!(prompt.last().map(String::as_str), Some("Go on"), "{prompt:?}");
+        prompt.iter().any(|block| block == "Delete it")
+    };
+    let messages = [user("u-1", "Delete it"), user("u-2", "Go on")];
+    let ended = || {
+        let mut rig = Rig::connected(options());
+        rig.say("1", "Delete it").unwrap();
+        rig.open("s");
+        rig.end();
+        rig
+    };
+    let mut rig = ended();
+    rig.disconnect();
+    rig.connect(AgentFeatures::default());
+    let mut later = restarted(&ended(), options(), AgentFeatures::default());
+    for rig in [&mut rig, &mut later] {
+        rig.run(input("2", &messages, &json!({}))).unwrap();
+        rig.open("s2");
+        assert!(!sent(rig));
+        assert!(rig.prompt().concat().contains("Delete it"), "as a part of the history");
+    }
+}
+
 #[test]
 fn cancelled_instruction_is_sent_if_its_user_repeats_it() {
     let mut rig = Rig::connected(options());
