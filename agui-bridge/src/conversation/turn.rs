@@ -275,6 +275,9 @@ impl Conversation {
         self.respond();
         if self.has_turn() {
             self.cancel_turn();
+            // A later process does not carry the instruction out either.
+            self.memory.handle_cancel();
+            self.remember();
             let until = self.now.saturating_add(self.options.cancel_grace);
             self.set_stage(Stage::Stopping { until });
         } else {

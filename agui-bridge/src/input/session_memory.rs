@@ -98,6 +98,9 @@ struct OpenTurn {
     is_interrupted: bool,
     /// Whether the answer may have parts of an earlier one.
     is_unclear: bool,
+    /// Whether the agent was asked to cancel it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_cancelled: bool,
 }
 
 impl OpenTurn {
@@ -107,6 +110,7 @@ impl OpenTurn {
             has_answer: false,
             is_interrupted: false,
             is_unclear: false,
+            is_cancelled: false,
         }
     }
 }
@@ -224,6 +228,23 @@ impl SessionMemory {
         }
     }
 
+    /// Records that the agent was asked to cancel the open turn.
+    pub(crate) fn handle_cancel(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.is_cancelled = true;
+        }
+    }
+
+    /// Ends the turn of a process that is gone. No run will show its end.
+    fn end_lost_turn(&mut self) {
+        match &self.turn {
+            Some(turn) if turn.is_cancelled => self.handle_turn_cancelled(),
+            Some(turn) => self.has_failed |= !turn.is_interrupted,
+            None => {}
+        }
+        self.turn = None;
+    }
+
     /// Records that the open turn was cancelled. Without an answer, its instruction is not carried out
     /// later either, unless the user sends it again.
     pub(crate) fn handle_turn_cancelled(&mut self) {
@@ -272,8 +293,9 @@ impl SessionMemory {
 
     /// Sets the cancelled messages to those of another memory.
     pub(crate) fn set_cancelled(&mut self, other: &Self) {
-        self.cancelled.clone_from(&other.cancelled);
-        self.unanswered.clone_from(&other.unanswered);
+        let mut other = other.clone();
+        other.end_lost_turn();
+        (self.cancelled, self.unanswered) = (other.cancelled, other.unanswered);
     }
 
     /// Continues the conversation of an earlier process, unless this one has begun.
@@ -284,9 +306,7 @@ impl SessionMemory {
         begun.turn = None;
         if begun == Self::default() {
             *self = Self { cancelled, unanswered, ..earlier.clone() };
-            // No run will show the end of the turn.
-            let turn = self.turn.take();
-            self.has_failed |= turn.is_some_and(|turn| !turn.is_interrupted);
+            self.end_lost_turn();
         }
     }
 

@@ -109,6 +109,28 @@ fn cancelled_instruction_is_not_part_of_a_history_for_the_agent() {
     assert!(!prompt.concat().contains("Delete it"), "{prompt:?}");
 }
 
+/// The program is killed before the agent has ended the cancelled turn.
+#[test]
+fn instruction_of_a_turn_that_is_being_cancelled_is_not_sent_by_a_later_process() {
+    let mut resumes = AgentFeatures::default();
+    resumes.resume = true;
+    for (features, id) in [(AgentFeatures::default(), "s2"), (resumes, "s")] {
+        let mut rig = Rig::connected(options());
+        rig.turn("1", "Hi", "Hello.");
+        rig.say("2", "Delete it").unwrap();
+        assert_eq!(rig.prompt(), ["Delete it"]);
+        rig.cancel("2");
+        let mut later = restarted(&rig, options(), features);
+        let answer = json!({"id": "msg-1", "role": "assistant", "content": "Hello."});
+        let messages = [user("u-1", "Hi"), answer, user("u-2", "Delete it"), user("u-3", "Go on")];
+        later.run(input("3", &messages, &json!({}))).unwrap();
+        later.open(id);
+        let prompt = later.prompt();
+        assert_eq!(prompt.last().map(String::as_str), Some("Go on"), "{prompt:?}");
+        assert!(!prompt.iter().any(|block| block == "Delete it"), "{prompt:?}");
+    }
+}
+
 /// The agent has carried it out without a word; a new session has it as a part of the history.
 #[test]
 fn instruction_of_a_turn_without_an_answer_is_not_sent_again() {
