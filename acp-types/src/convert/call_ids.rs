@@ -1,8 +1,9 @@
 //! Ids of tool calls for the editor.
 //!
 //! Some agents use the id of a tool call again after the end of that call, for another one. Editors
-//! would take it for a change of the first: they would ask for a permission with the title or the content of a call that has
-//! ended. The editor therefore receives the id with a number, `~2` for the second call.
+//! would take it for a change of the first: they would ask for a permission with the title or the
+//! content of a call that has ended. The editor therefore receives the id with a number, `~2` for
+//! the second call.
 use super::MAX_TOOL_CALLS;
 use super::recent::Recent;
 use crate::v1::elicitation::{
@@ -61,9 +62,14 @@ impl CallIds {
             let next = self.next(id);
             self.last.entry(id.as_str(), |_| true, || new(next.clone())).clone_from(&new(next));
         }
-        let call = self.last.entry(id.as_str(), |_| true, || new(id.clone()));
+        let first = match self.last.get(id.as_str()) {
+            None if self.is_taken(id.as_str()) => self.next(id),
+            _ => id.clone(),
+        };
+        let call = self.last.entry(id.as_str(), |_| true, || new(first));
         if it.kind == MentionKind::Announcement {
-            (call.is_announced, call.is_ended) = (true, false);
+            call.is_announced = true;
+            call.is_ended = false;
         }
         call.is_over |= it.ends == Some(true);
         call.id.clone()
@@ -79,7 +85,8 @@ impl CallIds {
         self.last.get(id.as_str()).is_some_and(|call| call.is_over)
     }
 
-    /// Handles the end of a call of this id for the editor with its turn. The agent may still report about it.
+    /// Handles the end of a call of this id for the editor with its turn. The agent may still report
+    /// about it.
     pub(super) fn end(&mut self, id: &ToolCallId) {
         if let Some((_, call)) = self.last.iter_mut().find(|(_, call)| call.id == *id) {
             call.is_ended = true;
@@ -94,10 +101,15 @@ impl CallIds {
         loop {
             number = number.saturating_add(1);
             let next = format!("{id}~{number}");
-            if self.last.get(&next).is_none() {
+            if !self.is_taken(&next) {
                 return next.into();
             }
         }
+    }
+
+    /// Returns whether the agent uses an id, or the editor has it for another call.
+    fn is_taken(&self, id: &str) -> bool {
+        self.last.iter().any(|(of_agent, call)| of_agent == id || call.id.as_str() == id)
     }
 }
 

@@ -243,7 +243,7 @@ impl Conversation {
         let has_replay = has_replay.or(unclaimed.map(|unclaimed| unclaimed.has_replay));
         let replay = core::mem::take(&mut opened.replay);
         // Without a run, the replay goes on until the next one begins.
-        let (now, silence) = (self.now, self.options.translator.times.replay);
+        let silence = self.options.translator.times.replay;
         let waits = starting.is_none() || !silence.is_zero();
         let continues = waits && has_replay == Some(true);
         if !replay.is_empty() || continues {
@@ -263,8 +263,8 @@ impl Conversation {
         }
         if let Some(StartingRun { run, .. }) = starting {
             if continues {
-                let latest = now.saturating_add(Times::MAX_REPLAY);
-                let replay = OpenReplay { until: now, latest };
+                let latest = self.now.saturating_add(Times::MAX_REPLAY);
+                let replay = OpenReplay { until: self.now, latest };
                 let starting = StartingRun::new(run, None, true);
                 self.starting = Some(StartingRun { replay: Some(replay), ..starting });
                 self.extend_replay();

@@ -295,7 +295,8 @@ impl SessionMemory {
     pub(crate) fn set_cancelled(&mut self, other: &Self) {
         let mut other = other.clone();
         other.end_lost_turn();
-        (self.cancelled, self.unanswered) = (other.cancelled, other.unanswered);
+        self.cancelled = other.cancelled;
+        self.unanswered = other.unanswered;
     }
 
     /// Continues the conversation of an earlier process, unless this one has begun.

@@ -43,8 +43,11 @@ struct Call {
 
 impl Default for Calls {
     fn default() -> Self {
-        let (ids, calls) = (CallIds::default(), Recent::new(MAX_TOOL_CALLS));
-        Self { ids, calls, terminals: Terminals::default() }
+        Self {
+            ids: CallIds::default(),
+            calls: Recent::new(MAX_TOOL_CALLS),
+            terminals: Terminals::default(),
+        }
     }
 }
 
@@ -287,7 +290,8 @@ impl Calls {
     }
 }
 
-/// Returns whether a message has a status, and whether that is the end of the call. A cleared status becomes the initial one.
+/// Returns whether a message has a status, and whether that is the end of the call. A cleared status
+/// becomes the initial one.
 fn ends(it: &ToolCallUpdate) -> Option<bool> {
     match &it.status {
         Presence::Absent => None,

@@ -26,7 +26,8 @@ use jsonrpc_core::wire::Presence;
 #[derive(Debug, Default)]
 pub(super) struct Call {
     title: Option<String>,
-    /// The status with which the turn ends the call, if the agent has asked for permission and reported none.
+    /// The status with which the turn ends the call, if the agent has asked for permission and reported
+    /// none.
     end: Option<ToolCallStatus>,
 }
 
@@ -86,7 +87,8 @@ impl Session {
         }
     }
 
-    /// Ends the tool calls of requests for permission without a reported status. Their outcome is unknown.
+    /// Ends the tool calls of requests for permission without a reported status. Their outcome is
+    /// unknown.
     pub(super) fn end_calls(&mut self, session: &SessionId, out: &mut Outbox) {
         let named = |(id, call): (&str, &Call)| Some((ToolCallId::from(id), call.end.clone()?));
         let ended: Vec<_> = self.calls.iter().filter_map(named).collect();

@@ -136,20 +136,17 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        let (told, ended, questions, calls) = Default::default();
-        let (chain, names) = (opened_v1(), Names::default());
-        let (asked, is_cancelled, next) = (BTreeSet::new(), false, 0);
         Self {
-            chain,
-            told,
-            names,
+            chain: opened_v1(),
+            told: Vec::new(),
+            names: Names::default(),
             prompt: None,
-            ended,
-            questions,
-            calls,
-            asked,
-            is_cancelled,
-            next,
+            ended: Vec::new(),
+            questions: Vec::new(),
+            calls: Vec::new(),
+            asked: BTreeSet::new(),
+            is_cancelled: false,
+            next: 0,
         }
     }
 
