@@ -6,7 +6,10 @@ use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
 use agui_types::sse::Decoder;
+use continuation::{Continuation, is_instruction};
 use std::collections::HashSet;
+
+mod continuation;
 
 /// Largest number of earlier messages that are added to an input of new messages. The latest are kept.
 const MAX_EARLIER: usize = 10_000;
@@ -53,11 +56,26 @@ fn add_missing(snapshot: &mut Vec<Message>, before: &[Message]) {
     snapshot.extend(before.iter().filter(is_missing).cloned());
 }
 
-/// Adds the earlier messages to an input that leaves them out: all of them if the input has only new messages of the user,
-/// those before its first known message if it has only the end of the conversation, otherwise activities and reasoning.
-/// Thus an input that continues or edits a conversation replaces its end, and never removes its beginning. One that answers
-/// questions is no edit: it keeps everything.
+/// Adds the earlier messages to an input that leaves them out.
+///
+/// | the input has | added |
+/// |---|---|
+/// | only new messages of the user | all |
+/// | answers to questions, and not each message of the user | all |
+/// | the end of the conversation | those before its first known message |
+/// | new messages of the user after the last one, or answers | all of the agent's |
+/// | otherwise: the user has edited the conversation | activities and reasoning between messages that are left |
 pub(crate) fn continue_with(input: &mut RunAgentInput, before: Vec<Message>) {
+    continue_after(input, None, before);
+}
+
+/// Adds the conversation to an input that waited for the end of another run, of which `asked` is the input and `before`
+/// are the messages at its end. What follows `asked` is the answer, even messages of the user that an agent repeats.
+pub(crate) fn continue_after(
+    input: &mut RunAgentInput,
+    asked: Option<&RunAgentInput>,
+    before: Vec<Message>,
+) {
     let known: HashSet<MessageId> = before.iter().filter_map(Message::id).collect();
     let is_unknown = |message: &Message| message.id().is_none_or(|id| !known.contains(&id));
     let is_new = |message: &Message| matches!(message, Message::User(_)) && is_unknown(message);
@@ -72,35 +90,14 @@ pub(crate) fn continue_with(input: &mut RunAgentInput, before: Vec<Message>) {
         messages.splice(..0, latest(before));
         return;
     }
-    let beginning = beginning(messages, &before);
-    carry_over(messages, before);
-    if let Some((place, beginning)) = beginning {
+    if let Some((place, beginning)) = beginning(messages, &before) {
         messages.splice(place..place, latest(beginning));
     }
-}
-
-/// Adds the conversation to an input that waited for the end of another run, of which `asked` is the input and `before`
-/// are the messages at its end. Its client had a part of the answer at most, so an input that continues `asked` gets the
-/// whole answer.
-pub(crate) fn continue_after(
-    input: &mut RunAgentInput,
-    asked: &RunAgentInput,
-    before: Vec<Message>,
-) {
-    let known: HashSet<MessageId> = before.iter().filter_map(Message::id).collect();
-    let is_new = |message: &Message| message.id().is_some_and(|id| !known.contains(&id));
-    let is_asked = |message: &Message| asked.messages.last() == Some(message);
-    let messages = &mut input.messages;
-    if let Some(place) = messages.iter().position(is_asked)
-        && messages.iter().skip(place).any(|it| matches!(it, Message::User(_)) && is_new(it))
-    {
-        let answer = before.iter().skip_while(|message| !is_asked(message)).skip(1);
-        let listed: HashSet<MessageId> = answer.clone().filter_map(Message::id).collect();
-        messages.retain(|message| message.id().is_none_or(|id| !listed.contains(&id)));
-        let place = messages.iter().position(is_asked).map_or(messages.len(), |place| place + 1);
-        messages.splice(place..place, answer.cloned());
+    let asked = asked.and_then(|asked| asked.messages.last());
+    match Continuation::of(messages, &before, asked).filter(|it| is_answer || it.has_new) {
+        Some(continuation) => *messages = continuation.merge(messages, before),
+        None => carry_over(messages, before),
     }
-    continue_with(input, before);
 }
 
 /// Returns whether a message of the user is missing. Clients may make new ids for each input, so contents are compared as well.
@@ -122,9 +119,6 @@ fn beginning(messages: &[Message], before: &[Message]) -> Option<(usize, Vec<Mes
     let first = before.iter().position(is_listed)?;
     let id = before.get(first)?.id();
     let place = messages.iter().position(|message| message.id() == id)?;
-    // Each input has the instructions of the application.
-    let is_instruction =
-        |message: &&Message| matches!(message, Message::System(_) | Message::Developer(_));
     let earlier = before.iter().take(first).filter(|message| !is_instruction(message));
     Some((place, earlier.cloned().collect()))
 }

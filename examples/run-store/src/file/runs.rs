@@ -61,7 +61,7 @@ fn record_of(it: &Connection, run: i64) -> Result<RunRecord> {
     let mut record = decoded(&text)?;
     if let Some(before) = follows {
         let asked = record_of(it, before)?.input;
-        continue_after(&mut record.input, &asked, messages_after(it, before)?);
+        continue_after(&mut record.input, Some(&asked), messages_after(it, before)?);
     }
     Ok(record)
 }

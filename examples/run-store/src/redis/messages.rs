@@ -48,7 +48,7 @@ impl RedisStore {
             Some(asked) => {
                 let input = asked.input.clone();
                 let messages = self.messages_after(&before, asked).await?;
-                continue_after(&mut record.input, &input, messages);
+                continue_after(&mut record.input, Some(&input), messages);
                 Ok(Some(record))
             }
             None => Ok(Some(self.continued(record).await?)),

@@ -118,6 +118,59 @@ pub(crate) async fn continues_with_answers(store: &dyn RunStore) {
     assert_eq!(ids_before(store, "a3").await, ["m", "n", "o", "p"]);
 }
 
+/// A client that has missed a part of the last answer, and goes on, removes nothing. One that asks again does.
+pub(crate) async fn keeps_missed_answers(store: &dyn RunStore) {
+    let [m, o, q] = [("m", "Hi"), ("o", "More"), ("q", "On")].map(|(id, it)| user_message(id, it));
+    let assistant =
+        |id: &str, text: &str| format!(r#"{{"id":"{id}","role":"assistant","content":"{text}"}}"#);
+    let call = r#"{"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}"#;
+    let calling = format!(r#"{{"id":"t","role":"assistant","toolCalls":[{call}]}}"#);
+    let renewed_calling = format!(r#"{{"id":"t-2","role":"assistant","toolCalls":[{call}]}}"#);
+    let result = r#"{"id":"r","role":"tool","toolCallId":"c","content":"Seen."}"#;
+    let renewed_result = r#"{"id":"r-2","role":"tool","toolCallId":"c","content":"Seen."}"#;
+    let (n, p) = (assistant("n", "Ho"), assistant("p", "Ha, ha"));
+    let whole = ["m", "n", "o", "t", "r", "p", "q"];
+    let inputs = [
+        ("its last answer", format!("{m},{n},{o},{q}"), &whole[..]),
+        ("a part of the text", format!("{m},{n},{o},{},{q}", assistant("p", "Ha")), &whole),
+        ("the last text", format!("{m},{n},{o},{calling},{result},{q}"), &whole),
+        ("a result", format!("{m},{n},{o},{calling},{q}"), &whole),
+        ("all calls", format!("{m},{n},{o},{p},{q}"), &whole),
+        ("all answers", format!("{m},{o},{q}"), &whole),
+        ("nothing", format!("{m},{n},{o},{calling},{result},{p},{q}"), &whole),
+        (
+            "its ids",
+            format!(
+                "{},{},{},{renewed_calling},{renewed_result},{q}",
+                user_message("m-2", "Hi"),
+                assistant("n-2", "Ho"),
+                user_message("o-2", "More"),
+            ),
+            &["m-2", "n-2", "o-2", "t-2", "r-2", "p", "q"],
+        ),
+        ("the beginning", format!("{o},{q}"), &whole),
+        ("nothing, and asks again", format!("{m},{n},{o}"), &["m", "n", "o"]),
+        (
+            "nothing, and edits",
+            format!("{m},{n},{},{q}", user_message("o", "Less")),
+            &["m", "n", "o", "q"],
+        ),
+        ("nothing, and goes back", format!("{m},{n},{q}"), &["m", "n", "q"]),
+    ];
+    for (lacks, input, expected) in inputs {
+        let name = thread("u", lacks);
+        let run_name = |place: &str| format!("{lacks} {place}");
+        run(store, &run_name("1"), &name, &m, &answer("n", "Ho")).await;
+        let before = format!("{m},{n},{o},{calling},{result}");
+        run(store, &run_name("2"), &name, &before, &answer("p", "Ha, ha")).await;
+        run(store, &run_name("3"), &name, &input, &[]).await;
+        assert_eq!(ids_before(store, &run_name("3")).await, expected, "the client lacks {lacks}");
+        let texts = texts_before(store, &run_name("3")).await;
+        let has_answer = texts.iter().any(|text| text == "p: Ha, ha");
+        assert_eq!(has_answer, expected.contains(&"p"), "the client lacks {lacks}");
+    }
+}
+
 /// Returns the messages before a run, each as its id and text.
 async fn texts_before(store: &dyn RunStore, run: &str) -> Vec<String> {
     let record = store.run(run).await.expect("a read").expect("a run");

@@ -1,7 +1,7 @@
 //! The history of conversations in a file.
 use crate::conversations::{
     answer, continues_after_waiting, continues_with_answers, continues_with_new_messages,
-    keeps_messages, record, run, thread, user_message,
+    keeps_messages, keeps_missed_answers, record, run, thread, user_message,
 };
 use agui_types::event::{ActivitySnapshotEvent, CustomEvent};
 use agui_types::message::Message;
@@ -217,6 +217,11 @@ async fn answers_without_the_conversation_keep_it() {
 #[tokio::test]
 async fn conversation_keeps_its_messages() {
     keeps_messages(&memory()).await;
+}
+
+#[tokio::test]
+async fn missed_answers_are_kept() {
+    keeps_missed_answers(&memory()).await;
 }
 
 #[tokio::test]

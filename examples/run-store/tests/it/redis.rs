@@ -2,7 +2,7 @@
 use crate::contract::{LONG, all, step};
 use crate::conversations::{
     answer, continues_after_waiting, continues_with_answers, continues_with_new_messages, frame,
-    keeps_messages, record, run, thread, user_message,
+    keeps_messages, keeps_missed_answers, record, run, thread, user_message,
 };
 use agui_types::message::Message;
 use proptest::prelude::*;
@@ -71,6 +71,11 @@ async fn answers_without_the_conversation_keep_it() {
 #[tokio::test]
 async fn conversation_keeps_its_messages() {
     keeps_messages(&grown().await).await;
+}
+
+#[tokio::test]
+async fn missed_answers_are_kept() {
+    keeps_missed_answers(&grown().await).await;
 }
 
 #[tokio::test]
