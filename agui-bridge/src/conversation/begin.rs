@@ -10,7 +10,7 @@ use crate::reason::reason;
 use crate::{Begun, Failure, Times};
 use acp_types::client::Opened;
 use acp_types::v1::initialization::PromptCapabilities;
-use agui_types::id::{MessageId, RunId};
+use agui_types::id::{MessageId, RunId, ToolCallId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use alloc::borrow::ToOwned;
@@ -320,12 +320,11 @@ impl Conversation {
     fn begin(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
         let PendingRun { request, cancel } = run;
         let whole = request.whole();
-        let sent = if self.session.is_none() {
+        if self.session.is_none() {
             self.memory.forget_session();
-            &*whole
-        } else {
-            &request.input
-        };
+        }
+        let needs_whole = self.session.is_none() || self.lacks_any_of(&request, &whole);
+        let sent = if needs_whole { &*whole } else { &request.input };
         let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(run_id) = self.translator.resumed_by(answers) {
@@ -388,6 +387,23 @@ impl Conversation {
             self.stop(reason);
         }
         Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
+    }
+
+    /// Returns whether the agent is to receive an earlier message that the input leaves out. Its run was refused, or a process
+    /// ended while it waited.
+    fn lacks_any_of(&self, request: &RunRequest, whole: &RunAgentInput) -> bool {
+        if request.earlier.is_empty() {
+            return false;
+        }
+        let page = &self.page.machine;
+        let capabilities = self.prompt_capabilities();
+        let awaits = |call: &ToolCallId| page.awaits(call);
+        let Ok(plan) = self.memory.plan(whole, &self.rules(), &capabilities, awaits) else {
+            return false;
+        };
+        let is_sent = |id: MessageId| plan.instruction.has(&id);
+        let has_earlier = request.earlier.iter().filter_map(Message::id).any(is_sent);
+        has_earlier && plan.diverged.is_none() && plan.session == SessionStep::Keep
     }
 
     /// Prepares the replay of a loaded session for the run of an input.

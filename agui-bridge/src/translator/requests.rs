@@ -14,7 +14,9 @@ use acp_types::v1::elicitation::{
     ElicitationAction,
 };
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
-use acp_types::v1::tool_calls::{RequestPermissionRequest, ToolCallId};
+use acp_types::v1::tool_calls::{
+    PermissionOption, PermissionOptionId, RequestPermissionRequest, ToolCallId,
+};
 use acp_types::v2::elicitation::CreateElicitationRequest as CreateElicitationRequestV2;
 use acp_types::v2::permissions::{
     RequestPermissionRequest as RequestPermissionRequestV2, RequestPermissionSubject,
@@ -23,12 +25,16 @@ use acp_types::v2::prompt_lifecycle::{
     SessionUpdate as SessionUpdateV2, UpdateSessionNotification,
 };
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 
 impl Translator {
     /// Handles `session/request_permission`. [`poll_response`](Self::poll_response) returns the answer: at once, after
     /// [`answer_permission`](Self::answer_permission), or with the run that [resumes](Self::begin_run). If the turn
     /// ends first, the answer is `cancelled`.
+    ///
+    /// Options that share an id are left out, with a `CUSTOM` `acp.notice`.
     ///
     /// The tool call in the request counts as an update of that call. While the run is interrupted, the question waits
     /// for the next one. Without a turn the user cannot answer, and the answer is that of
@@ -56,6 +62,7 @@ impl Translator {
         let update = SessionUpdate::ToolCallUpdate(Box::new(tool_call));
         let update = Update::V1(SessionNotification::new(session_id, update));
         let (key, operation) = self.describe_call(&request_id, change, update);
+        let options = self.distinct(options);
         let permission = Permission::new(operation, options).of_call(Some(key));
         self.ask_permission(request_id, permission, decision);
     }
@@ -104,6 +111,7 @@ impl Translator {
             }
         };
         let RequestPermissionRequestV2 { title, description, options, .. } = request;
+        let options = self.distinct(options);
         let limits = &self.basis.options.limits;
         let permission = Permission::new(operation, options).of_call(call).with_question(
             title,
@@ -135,12 +143,33 @@ impl Translator {
         (key, Operation::Call(description))
     }
 
+    /// Leaves out the options whose id another one has: an answer could mean either.
+    fn distinct(&mut self, mut options: Vec<PermissionOption>) -> Vec<PermissionOption> {
+        let mut counts: BTreeMap<PermissionOptionId, usize> = BTreeMap::new();
+        for option in &options {
+            *counts.entry(option.option_id.clone()).or_default() += 1;
+        }
+        let count = options.len();
+        options.retain(|option| counts.get(&option.option_id) == Some(&1));
+        if options.len() < count && self.runs.is_open() {
+            let title = "The agent offers several options with the same id. They are left out.";
+            self.outbox.warn(&self.basis.root(), title, "");
+        }
+        options
+    }
+
     fn ask_permission(
         &mut self,
         request_id: RequestId,
         mut permission: Permission,
         decision: Option<PermissionDecision>,
     ) {
+        let decision = decision.map(|decision| match decision {
+            PermissionDecision::Answer(answer) if !permission.offers(&answer) => {
+                PermissionDecision::Answer(PermissionAnswer::Cancelled)
+            }
+            decision => decision,
+        });
         // Without a run, the stream does not have the call yet.
         if self.runs.is_open() {
             permission.find_call(&self.calls, &self.basis.options.limits);

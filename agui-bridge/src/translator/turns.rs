@@ -79,6 +79,9 @@ impl Translator {
 
     /// Ends the turn as failed, and its run with all open items. Does nothing without a turn.
     ///
+    /// A turn that is being cancelled ends as cancelled, after a `CUSTOM` `acp.notice` with the failure: agents exit for that
+    /// reason as well.
+    ///
     /// After an interrupted run, the next run shows the failure; with `AGENT_LOST` if a question was open, since its
     /// answer has no receiver.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
@@ -88,7 +91,12 @@ impl Translator {
             let is_cancelled = self.runs.is_cancelled();
             let _dropped = self.runs.take_before();
             self.close_run(is_cancelled);
-            self.fail(Problem::new(failure.code(), message));
+            if is_cancelled {
+                self.warn(message);
+                self.finish_cancelled(None);
+            } else {
+                self.fail(Problem::new(failure.code(), message));
+            }
         } else {
             let is_lost = self.questions.is_waiting();
             let code = if is_lost { AGENT_LOST } else { failure.code() };

@@ -55,6 +55,24 @@ fn each_stop_reason_has_an_end() {
     }
 }
 
+/// The user has stopped the turn, whatever the agent does then.
+#[test]
+fn agent_that_exits_for_a_cancellation_ends_the_run_as_cancelled() {
+    for profile in PROFILES {
+        let steps = [json!({"cancel": true}), json!({"exit": "It is gone."})];
+        let (body, end) = end(profile, &steps);
+        let notice = json!({"severity": "warning", "title": "It is gone."});
+        assert_eq!(body, [json!({"type": "CUSTOM", "name": "acp.notice", "value": notice})]);
+        let expected = match profile {
+            Profile::V1 => cancelled(json!({"cancelReason": "user"})),
+            _ => {
+                json!({"type": "RUN_ERROR", "message": "The run was cancelled: user.", "code": "CANCELLED"})
+            }
+        };
+        assert_eq!(end, expected);
+    }
+}
+
 #[test]
 fn each_error_has_a_code() {
     let table = [

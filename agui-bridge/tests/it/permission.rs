@@ -69,6 +69,27 @@ fn policy_answers_at_once_and_is_shown() {
     }
 }
 
+/// The same id for two options: the answer to the agent would not say which one was chosen.
+#[test]
+fn options_with_one_id_are_left_out() {
+    let mut asked = ask(json!(1), "t");
+    asked["options"] = json!([
+        {"optionId": "a", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "a", "name": "Reject", "kind": "reject_once"},
+        {"optionId": "b", "name": "Always", "kind": "allow_always"},
+    ]);
+    let stream = play(by(Policy::reject_all()), &[json!({"run": "r"}), asked.clone()]);
+    assert_eq!(answers(&stream), [(json!(1), cancelled())]);
+    let stream = play(by(Policy::allow_all()), &[json!({"run": "r"}), asked.clone()]);
+    assert_eq!(answers(&stream), [(json!(1), selected("b"))]);
+    let stream = play(in_stream(Profile::V1), &[json!({"run": "r"}), asked]);
+    let customs = of_type(&stream, "CUSTOM");
+    let shown = customs.iter().find(|event| event["name"] == "acp.permission.requested");
+    let options = &shown.expect("a question")["value"]["options"];
+    assert_eq!(*options, json!([{"optionId": "b", "name": "Always", "kind": "allow_always"}]));
+    assert!(customs.iter().any(|event| event["name"] == "acp.notice"));
+}
+
 #[test]
 fn policy_without_a_matching_option_cancels() {
     let mut asked = ask(json!(1), "t");

@@ -7,8 +7,8 @@ use agui_types::event::{
 use agui_types::input::RunAgentInput;
 use http_access::Principal;
 use run_store::{
-    FileStore, LogLimits, Reader, Replica, Restoration, RunLog, StoreError, ThreadName, ThreadPage,
-    ThreadQuery, ThreadSummary, TrashedThread,
+    FileStore, LastRun, LogLimits, Reader, Replica, Restoration, RunLog, StoreError, ThreadName,
+    ThreadPage, ThreadQuery, ThreadSummary, TrashedThread,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -129,29 +129,40 @@ impl History {
             agent: agent.to_owned(),
             id: input.thread_id.to_string(),
         };
-        let Some((run, record)) = self.file.last_run(&thread).await? else {
-            return Ok(self.empty(input)?);
+        let Some(last) = self.file.last_run(&thread).await? else {
+            let RunAgentInput { thread_id, run_id, .. } = input;
+            let mut finished = RunFinishedEvent::new(thread_id.clone(), run_id.clone());
+            finished.outcome = Some(RunFinishedOutcome::Success(RunFinishedSuccessOutcome::new()));
+            let empty = RunAgentInput::new(thread_id, run_id, Vec::new());
+            return Ok(self.ended(&empty, finished)?);
         };
+        let LastRun { name, record, question } = last;
+        if let Some(mut question) = question {
+            question.thread_id = record.input.thread_id.clone();
+            question.run_id = record.input.run_id.clone();
+            return Ok(self.ended(&record.input, question)?);
+        }
         let log = match self.live.log(&thread, record.input.run_id.as_str()) {
             Some(log) => log,
-            None => self.replica.copy(&run, &record, self.limits).await?,
+            None => self.replica.copy(&name, &record, self.limits).await?,
         };
         Ok(log.follow(0)?.with_snapshot(record.snapshot()))
     }
 
-    fn empty(&self, mut input: RunAgentInput) -> Result<Reader, run_store::TooManyReaders> {
-        (input.messages, input.state) = (Vec::new(), None);
-        let log = Arc::new(RunLog::new(&input, self.limits));
-        let (thread, run) = (&input.thread_id, &input.run_id);
-        let mut started = RunStartedEvent::new(thread.clone(), run.clone());
+    /// Reads a conversation whose last run has this end.
+    fn ended(
+        &self,
+        input: &RunAgentInput,
+        end: RunFinishedEvent,
+    ) -> Result<Reader, run_store::TooManyReaders> {
+        let log = Arc::new(RunLog::new(input, self.limits));
+        let mut started = RunStartedEvent::new(end.thread_id.clone(), end.run_id.clone());
         started.protocol_version = Some(PROTOCOL_VERSION.into());
-        let mut finished = RunFinishedEvent::new(thread.clone(), run.clone());
-        finished.outcome = Some(RunFinishedOutcome::Success(RunFinishedSuccessOutcome::new()));
-        for event in [Event::from(started), finished.into()] {
+        for event in [Event::from(started), end.into()] {
             log.push(&event);
         }
         log.end();
-        Ok(log.follow(0)?.with_snapshot(run_store::snapshot(&input)))
+        Ok(log.follow(0)?.with_snapshot(run_store::snapshot(input)))
     }
 }
 

@@ -18,7 +18,7 @@ const STEPS = new Map([
   ["RESUME_INVALID", ["The answer does not fit its question", "Answer the question again with the offered choices."]],
   ["INTERRUPT_EXPIRED", ["The question has expired", "Send the message again."]],
   ["EDIT_UNSUPPORTED", ["The arguments cannot be edited", "Allow or reject the call as it is."]],
-  ["INTERRUPTS_OPEN", ["A question is still open", "Answer the question first."]],
+  ["INTERRUPTS_OPEN", ["A question is still open", "Answer it first. If this tab does not show it, open the conversation from the list."]],
   ["ACP_AUTH_REQUIRED", ["The agent needs you to sign in", "Sign in with one of the agent's methods, then send the message again."]],
   ["ACP_REFUSAL", ["The agent refuses to continue", "Write the message in another way."]],
   ["ACP_SESSION_NOT_FOUND", ["The agent has lost the session", "Send the message again: the agent gets a new session."]],

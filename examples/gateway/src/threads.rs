@@ -18,8 +18,10 @@ use run_telemetry::{Telemetry, Timeline};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{SetOnce, mpsc};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +41,9 @@ const INTERRUPT: &str = "-int-";
 
 /// Places for requests of rendered text, and for searches of files: in total, and of a user.
 const REQUESTED_WORK: FairLimits = FairLimits { at_once: 2, of_user: 1 };
+
+/// Longest time that the answer to a cancellation waits for the store.
+const CANCEL_TIME: Duration = Duration::from_secs(2);
 
 /// Maximum number of bytes of the id of a thread or a run.
 const MAX_ID: usize = 1024;
@@ -255,12 +260,23 @@ impl Threads {
         }
     }
 
-    /// Stops a run. Returns `false` if it is not active.
-    pub(crate) fn cancel(&self, principal: &Principal, run_id: &str) -> bool {
-        let runs = lock(&self.runs);
-        let run = runs.get(&(principal.clone(), run_id.to_owned()));
-        let going_on = run.filter(|kept| kept.is_ours && !kept.log.has_ended());
-        going_on.inspect(|kept| request_cancel(&kept.cancel, CancelReason::User)).is_some()
+    /// Stops a run. Returns `false` if it is not active, otherwise when the store has it, so that no later process carries the
+    /// instruction out. A store that does not respond delays the answer, at most by [`CANCEL_TIME`].
+    pub(crate) async fn cancel(&self, principal: &Principal, run_id: &str) -> bool {
+        let active = {
+            let runs = lock(&self.runs);
+            let run = runs.get(&(principal.clone(), run_id.to_owned()));
+            let active = run.filter(|kept| kept.is_ours && !kept.log.has_ended());
+            active.inspect(|kept| request_cancel(&kept.cancel, CancelReason::User)).cloned()
+        };
+        let Some(Kept { thread, .. }) = active else { return false };
+        if let Some((acp, name)) = self.conversation(&thread) {
+            acp.connection.cancel(&name, &run_id.into(), CancelReason::User);
+        }
+        if timeout(CANCEL_TIME, self.write_session(&thread)).await.is_err() {
+            tracing::warn!(run = run_id, "a cancelled instruction is not stored as such yet");
+        }
+        true
     }
 
     /// Ends all runs and the agents.

@@ -17,7 +17,7 @@
 //!
 //! **Age.** Conversations age while the store is in use. A clock that jumps by more than 7 days ages none.
 use crate::{
-    Appended, LogPart, MemoryStore, Owners, Restoration, RunRecord, RunStore, StoreError,
+    Appended, LastRun, LogPart, MemoryStore, Owners, Restoration, RunRecord, RunStore, StoreError,
     ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashedThread,
 };
 use async_trait::async_trait;
@@ -181,14 +181,11 @@ impl FileStore {
         self.query(user, move |it| threads::find(it, &name, agent.as_deref(), &id)).await
     }
 
-    /// Returns the name and the record of the last run of a thread.
+    /// Returns the last run of a thread.
     ///
     /// # Errors
     /// See [`threads`](Self::threads).
-    pub async fn last_run(
-        &self,
-        thread: &ThreadName,
-    ) -> Result<Option<(String, RunRecord)>, StoreError> {
+    pub async fn last_run(&self, thread: &ThreadName) -> Result<Option<LastRun>, StoreError> {
         let name = thread.text();
         self.query(&thread.user, move |it| runs::last(it, &name)).await
     }

@@ -35,6 +35,8 @@ pub use memory::MemoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
 pub use replica::{Replica, ReplicaOptions};
+#[cfg(feature = "file")]
+pub use store::LastRun;
 pub use store::{
     Appended, Delivery, Lease, MAX_KEPT, Owners, RunRecord, RunStore, StoreError, snapshot,
 };

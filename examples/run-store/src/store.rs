@@ -1,4 +1,6 @@
 //! The trait of a store, and its data types.
+#[cfg(feature = "file")]
+use agui_types::event::RunFinishedEvent;
 use agui_types::event::{MessagesSnapshotEvent, StateSnapshotEvent};
 use agui_types::input::RunAgentInput;
 use agui_types::jsonrpc_core::wire::{Extra, Raw};
@@ -52,6 +54,19 @@ impl RunRecord {
     pub fn snapshot(&self) -> Bytes {
         snapshot(&self.input)
     }
+}
+
+/// The last run of a thread.
+#[cfg(feature = "file")]
+#[derive(Clone, Debug)]
+pub struct LastRun {
+    /// Name of the run.
+    pub name: String,
+    /// The run, as known at its beginning.
+    pub record: RunRecord,
+    /// The end of an earlier run with questions that this one has left open: it failed because it has no answers to them, or
+    /// wrong ones.
+    pub question: Option<RunFinishedEvent>,
 }
 
 /// Returns the messages and the state of an input, as server-sent events: `MESSAGES_SNAPSHOT` and `STATE_SNAPSHOT`.

@@ -1,8 +1,9 @@
 //! Sessions of a conversation: continued, replaced and refused.
 use super::*;
-use crate::thread::{opened, update};
+use crate::thread::{opened, permission, update};
 use agui_bridge::conversation::Conversation;
 use agui_bridge::input::{Divergence, SessionScope};
+use serde_json::Value;
 
 fn resumes() -> AgentFeatures {
     let mut features = AgentFeatures::default();
@@ -317,4 +318,48 @@ fn answer_without_text_is_not_repeated_by_other_inputs() {
     rig.run(input("5", &[asked[0].clone(), user("u-2", "Go on")], &json!({}))).unwrap();
     assert_eq!(rig.prompt(), ["Go on"]);
     assert_eq!(rig.commands.len(), 1, "{:?}", rig.commands);
+}
+
+/// Returns a run of a client that sends its new message alone. The store has the earlier ones.
+fn new_alone(run: &str, earlier: &[Value], new: &Value) -> RunRequest {
+    let mut request = RunRequest::from(input(run, core::slice::from_ref(new), &json!({})));
+    request.earlier = input(run, earlier, &json!({})).messages;
+    request
+}
+
+#[test]
+fn message_that_was_refused_is_sent_with_the_next_one() {
+    let mut rig = Rig::begun(options(), "Hi");
+    rig.session(permission(1));
+    rig.wait(Duration::from_millis(50));
+    let interrupts = rig.interrupts("1");
+    rig.say("2", "Wait").unwrap();
+    assert_eq!(rig.outcome("2"), "RUN_ERROR INTERRUPTS_OPEN");
+    let answer = json!({"resume": [{"interruptId": interrupts[0], "status": "cancelled"}]});
+    rig.run(input("3", &[user("u-1", "Hi")], &answer)).unwrap();
+    rig.end();
+    let earlier = [user("u-1", "Hi"), user("u-2", "Wait")];
+    rig.run(new_alone("4", &earlier, &user("u-4", "Go on"))).unwrap();
+    assert_eq!(rig.prompt(), ["Wait", "Go on"]);
+}
+
+#[test]
+fn message_that_waited_in_an_earlier_process_is_sent_with_the_next_one() {
+    let mut options = options();
+    options.when_busy = WhenBusy::Queue;
+    let mut rig = Rig::begun(options.clone(), "Hi");
+    rig.session(said("Hello."));
+    rig.say("2", "Wait").unwrap();
+    let answered = json!({"id": "a-1", "role": "assistant", "content": "Hello."});
+    let earlier = [user("u-1", "Hi"), answered, user("u-2", "Wait")];
+    let remembered = rig.thread.remembered().cloned().unwrap();
+    let mut later = Rig::of(Conversation::new(options).with_remembered(remembered));
+    later.connect(resumes());
+    later.run(new_alone("3", &earlier, &user("u-3", "Go on"))).unwrap();
+    later.open("s");
+    assert_eq!(later.prompt(), ["Wait", "Go on"]);
+    later.end();
+    let earlier = [&earlier[..], &[user("u-3", "Go on")]].concat();
+    later.run(new_alone("4", &earlier, &user("u-4", "More"))).unwrap();
+    assert_eq!(later.prompt(), ["More"], "the agent has the others");
 }

@@ -17,7 +17,7 @@ pub(super) async fn cancel(
     Extension(principal): Extension<Principal>,
     Part(Path(run_id)): Part<Path<String>>,
 ) -> Result<StatusCode, Refusal> {
-    if threads.cancel(&principal, &run_id) {
+    if threads.cancel(&principal, &run_id).await {
         return Ok(StatusCode::ACCEPTED);
     }
     Err(Refusal::new(StatusCode::NOT_FOUND, "no such run is going on"))

@@ -229,21 +229,24 @@ impl Threads {
     /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
     pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
         let Kept { log, forgotten, thread, .. } = kept;
-        let note = lock(&self.threads).get(thread).and_then(|entry| entry.note.clone());
         // A reader that has the end may continue the conversation after a crash. Its agent has the whole answer, in the same
         // session.
-        let write_session = async {
-            let Some(note) = note else { return };
-            if let Some((acp, name)) = self.conversation(thread) {
-                acp.connection.report_session(&name);
-            }
-            note.write(&self.replicas).await;
-        };
+        let written = self.write_session(thread);
         let (name, shutdown) = (run_name(run), &self.shutdown);
-        if !self.replicas.share(&name, record, log, forgotten, shutdown, write_session).await {
+        if !self.replicas.share(&name, record, log, forgotten, shutdown, written).await {
             tracing::warn!(run = run.1, "another gateway has ended the run");
             request_cancel(&kept.cancel, CancelReason::OwnerLost);
         }
+    }
+
+    /// Writes the present state of an agent's session. Returns when the store has it.
+    pub(super) async fn write_session(&self, thread: &ThreadName) {
+        let note = lock(&self.threads).get(thread).and_then(|entry| entry.note.clone());
+        let Some(note) = note else { return };
+        if let Some((acp, name)) = self.conversation(thread) {
+            acp.connection.report_session(&name);
+        }
+        note.write(&self.replicas).await;
     }
 
     /// Notes that a run is about to be read at another gateway.

@@ -217,6 +217,26 @@ async fn conversation_and_session_survive_each_way_of_a_restart() {
     }
 }
 
+/// A cancellation that was answered is in the store, although the agent has not ended its turn.
+#[cfg(unix)]
+#[tokio::test]
+async fn answered_cancellation_outlasts_a_kill() {
+    let kept = Kept::new();
+    let agent = script("resumes-after-a-cancel");
+    let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    let _run = gateway.ask("t", "1", "one").await;
+    gateway.says("agent: asked").await;
+    assert_eq!(gateway.post("runs/1/cancel", &Value::Null).await.0, 202);
+    kill(gateway).await;
+    let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    let told = gateway.ask("t", "2", "two").await.rest().await;
+    assert_eq!(told.end(), "success");
+    let prompt = gateway.says("agent: asked").await;
+    assert!(!prompt.contains("one") && prompt.contains("two"), "{prompt}");
+    let read = connected(&gateway, "agent", "t", "2").await.rest().await;
+    assert_eq!(texts(&read), ["one", "two", "and on"]);
+}
+
 /// A client that repeats a request after a restart receives the run that it has begun.
 #[cfg(unix)]
 #[tokio::test]
@@ -563,4 +583,20 @@ async fn default_file_is_below_the_state_folder_of_the_user() {
     }
     second.kill().await.unwrap();
     assert_eq!(titles(&gateway, "").await, ["hello"]);
+}
+
+/// A tab that has not seen the question sends a message, which is refused.
+#[tokio::test]
+async fn open_question_is_shown_after_a_refused_message() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "permission").await;
+    let refused = gateway.run(&input("t", "2", "hello")).await.rest().await;
+    assert_eq!(refused.end(), "INTERRUPTS_OPEN");
+    let shown = connected(&gateway, "demo", "t", "2").await.rest().await;
+    assert_eq!(shown.interrupts(), asked.interrupts());
+    let texts = texts(&shown);
+    assert_eq!(texts.first().map(String::as_str), Some("permission"));
+    assert_eq!(texts.last().map(String::as_str), Some("hello"));
+    let answer = asked.answered("3", "resolved", &json!({ "optionId": "allow-once" }));
+    assert_eq!(gateway.run(&answer).await.rest().await.end(), "success");
 }

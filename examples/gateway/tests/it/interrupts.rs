@@ -1,6 +1,7 @@
 //! Interrupted runs, and the runs that resume them.
 use crate::gateway::{Gateway, input, soon};
 use crate::run::{Run, Told};
+use agui_types::interrupt::Interrupt;
 use agui_types::reduce::Reducer;
 use jsonrpc_core::wire;
 use serde_json::{Value, json};
@@ -31,6 +32,11 @@ impl Asked {
         }
         let messages = serde_json::to_value(reducer.messages()).unwrap();
         Self { thread: thread.to_owned(), messages, told, id }
+    }
+
+    /// Returns the questions.
+    pub(crate) fn interrupts(&self) -> &[Interrupt] {
+        self.told.interrupts()
     }
 
     /// The input of a resuming run: these answers, without a new message.

@@ -1,8 +1,9 @@
 //! Runs and their events.
 use super::clock::Now;
 use super::{FileLimits, threads, titles, trash};
-use crate::messages::{MessagesAfter, continue_after, continue_with};
-use crate::{Appended, LogBase, LogPart, RunRecord, ThreadName};
+use crate::messages::{MessagesAfter, continue_after, continue_with, event};
+use crate::{Appended, LastRun, LogBase, LogPart, RunRecord, ThreadName};
+use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::message::Message;
 use bytes::Bytes;
 use rusqlite::types::Type;
@@ -10,6 +11,10 @@ use rusqlite::{Connection, OptionalExtension, Result, Row};
 
 /// Bytes of an event beside its frame.
 const FRAME_BYTES: i64 = 16;
+
+/// Error codes of runs that leave the questions of the run before open.
+const UNANSWERED: [&str; 4] =
+    ["INTERRUPTS_OPEN", "RESUME_MISMATCH", "RESUME_INVALID", "EDIT_UNSUPPORTED"];
 
 /// A row of a run.
 struct Run {
@@ -67,11 +72,64 @@ fn record_of(it: &Connection, run: i64) -> Result<RunRecord> {
 }
 
 /// Returns the last run of a thread.
-pub(super) fn last(it: &Connection, thread: &str) -> Result<Option<(String, RunRecord)>> {
+pub(super) fn last(it: &Connection, thread: &str) -> Result<Option<LastRun>> {
     let Some(run) = last_of(it, thread)? else { return Ok(None) };
-    let mut query = it.prepare_cached("SELECT name FROM run WHERE number = ?1")?;
-    let name = query.query_row([run], |row| row.get(0))?;
-    Ok(Some((name, record_of(it, run)?)))
+    let mut query = it.prepare_cached("SELECT name, question FROM run WHERE number = ?1")?;
+    let (name, question) = query.query_row([run], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, Option<Vec<u8>>>(1)?))
+    })?;
+    let question = match question.as_deref().and_then(event) {
+        Some(Event::RunFinished(finished)) => Some(finished),
+        _ => None,
+    };
+    Ok(Some(LastRun { name, record: record_of(it, run)?, question }))
+}
+
+/// Copies the questions of the run before to a run that has ended without an answer to them.
+fn keep_question(it: &Connection, run: i64, thread: &str) -> Result<()> {
+    let end = match last_frame(it, run)?.as_deref().and_then(event) {
+        Some(Event::RunError(error)) => error,
+        _ => return Ok(()),
+    };
+    if !UNANSWERED.iter().any(|code| end.code.as_deref() == Some(*code)) {
+        return Ok(());
+    }
+    let before: Option<(i64, Option<Vec<u8>>)> = it
+        .prepare_cached(
+            "SELECT number, question FROM run WHERE thread = ?1 AND number < ?2
+             ORDER BY number DESC LIMIT 1",
+        )?
+        .query_row((thread, run), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((before, question)) = before else { return Ok(()) };
+    let question = match question {
+        Some(question) => Some(question),
+        None => last_frame(it, before)?.filter(|frame| has_question(frame)),
+    };
+    it.prepare_cached("UPDATE run SET question = ?2 WHERE number = ?1")?
+        .execute((run, question))?;
+    Ok(())
+}
+
+fn has_question(frame: &[u8]) -> bool {
+    match event(frame) {
+        Some(Event::RunFinished(finished)) => {
+            matches!(finished.outcome, Some(RunFinishedOutcome::Interrupt(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the frame of the last event of a run.
+fn last_frame(it: &Connection, run: i64) -> Result<Option<Vec<u8>>> {
+    it.prepare_cached(
+        "SELECT bytes FROM
+             (SELECT 1 AS part, number AS place, bytes FROM frame WHERE run = ?1
+              UNION ALL SELECT 0, place, bytes FROM folded WHERE run = ?1)
+         ORDER BY part DESC, place DESC LIMIT 1",
+    )?
+    .query_row([run], |row| row.get(0))
+    .optional()
 }
 
 fn last_of(it: &Connection, thread: &str) -> Result<Option<i64>> {
@@ -202,6 +260,7 @@ pub(super) fn append(
         .execute((run.number, run.folded.cast_signed(), run.last.cast_signed(), part.has_ended))?;
     if part.has_ended {
         complete_next(it, run.number)?;
+        keep_question(it, run.number, &thread_of(it, run.number)?)?;
         measure(it, run.number)?;
     }
     let old = part.base.iter().flat_map(|base| &base.frames);
@@ -221,7 +280,7 @@ pub(super) fn append(
 /// Measures a run with its events.
 fn measure(it: &Connection, run: i64) -> Result<()> {
     it.prepare_cached(
-        "UPDATE run SET bytes = octet_length(record)
+        "UPDATE run SET bytes = octet_length(record) + coalesce(octet_length(question), 0)
              + (SELECT coalesce(sum(octet_length(bytes) + ?2), 0) FROM frame WHERE run = ?1)
              + (SELECT coalesce(sum(octet_length(bytes) + ?2), 0) FROM folded WHERE run = ?1)
          WHERE number = ?1",

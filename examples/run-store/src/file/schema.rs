@@ -18,7 +18,7 @@ const CLOSING_TIME: Duration = Duration::from_millis(500);
 const MAX_CHANGES: i64 = 16 * 1024 * 1024;
 
 /// The steps from each version to the next one, starting from an empty file. Published steps never change.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     "
     CREATE TABLE thread (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -114,6 +114,10 @@ const STEPS: [&str; 4] = [
     "
     ALTER TABLE run ADD COLUMN follows INTEGER;
     CREATE INDEX run_after ON run (follows) WHERE follows IS NOT NULL;
+",
+    // The end with questions of an earlier run, for a run that left them open.
+    "
+    ALTER TABLE run ADD COLUMN question BLOB;
 ",
 ];
 

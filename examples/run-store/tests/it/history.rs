@@ -1,13 +1,20 @@
 //! The history of conversations in a file.
+use crate::contract::LONG;
 use crate::conversations::{
-    answer, continues_after_waiting, continues_with_answers, continues_with_new_messages,
+    answer, continues_after_waiting, continues_with_answers, continues_with_new_messages, frame,
     keeps_messages, keeps_missed_answers, record, run, thread, user_message,
 };
-use agui_types::event::{ActivitySnapshotEvent, CustomEvent};
+use agui_types::event::{
+    ActivitySnapshotEvent, CustomEvent, Event, RunErrorEvent, RunFinishedEvent,
+    RunFinishedInterruptOutcome, RunFinishedOutcome, RunStartedEvent,
+};
+use agui_types::interrupt::Interrupt;
 use agui_types::message::Message;
 use jsonrpc_core::wire::{self, Extra, Raw};
 use proptest::prelude::*;
-use run_store::{FileLimits, FileStore, RunRecord, RunStore, ThreadQuery, ThreadSummary};
+use run_store::{
+    FileLimits, FileStore, LastRun, LogPart, RunRecord, RunStore, ThreadQuery, ThreadSummary,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -145,8 +152,8 @@ async fn last_run_of_a_thread_outlives_its_retention() {
         store.retire_run(run_name).await.expect("a change");
     }
     assert!(store.run("1").await.expect("a read").is_none(), "a later run has its messages");
-    let (last, _) = store.last_run(&name).await.expect("a read").expect("a run");
-    assert_eq!(last, "2");
+    let last = store.last_run(&name).await.expect("a read").expect("a run");
+    assert_eq!(last.name, "2");
     assert!(store.read("2", 0).await.expect("a read").expect("a run").has_ended);
     let again = store.begin_run("2", &record(&name, "")).await;
     assert!(again.expect("a run"), "a run of the same name replaces it");
@@ -160,10 +167,12 @@ async fn run_of_another_thread_may_have_the_id_of_a_retired_one() {
         store.retire_run("1").await.expect("a change");
     }
     for id in ["a", "b"] {
-        let (last, record) =
-            store.last_run(&thread("u", id)).await.expect("a read").expect("a run");
-        assert_eq!(record.input.thread_id.as_str(), id);
-        assert_eq!(store.read(&last, 0).await.expect("a read").expect("a run").frames.len(), 5);
+        let last = store.last_run(&thread("u", id)).await.expect("a read").expect("a run");
+        assert_eq!(last.record.input.thread_id.as_str(), id);
+        assert_eq!(
+            store.read(&last.name, 0).await.expect("a read").expect("a run").frames.len(),
+            5
+        );
     }
 }
 
@@ -177,7 +186,7 @@ async fn refused_run_leaves_the_history_as_it_was() {
     store.retire_run("1").await.expect("a change");
     assert!(store.begin_run("2", &record(&name, &user_message("n", "Ha"))).await.expect("a run"));
     store.forget_run("2").await.expect("a change");
-    assert_eq!(store.last_run(&name).await.expect("a read").expect("a run").0, "1");
+    assert_eq!(store.last_run(&name).await.expect("a read").expect("a run").name, "1");
 }
 
 #[tokio::test]
@@ -192,7 +201,7 @@ async fn activities_of_earlier_runs_stay_at_their_place() {
     // The client leaves out the activity.
     let second = format!("{first},{said},{}", user_message("o", "More"));
     run(&store, "2", &name, &second, &[]).await;
-    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
+    let LastRun { record, .. } = store.last_run(&name).await.expect("a read").expect("a run");
     let ids = |record: &RunRecord| -> Vec<String> {
         let ids = record.input.messages.iter().filter_map(Message::id);
         ids.map(|id| id.to_string()).collect()
@@ -200,8 +209,41 @@ async fn activities_of_earlier_runs_stay_at_their_place() {
     assert_eq!(ids(&record), ["m", "plan", "n", "o"]);
     // An edited first message keeps its id, and begins anew.
     run(&store, "3", &name, &user_message("m", "Hey"), &[]).await;
-    let (_, record) = store.last_run(&name).await.expect("a read").expect("a run");
+    let LastRun { record, .. } = store.last_run(&name).await.expect("a read").expect("a run");
     assert_eq!(ids(&record), ["m"]);
+}
+
+#[tokio::test]
+async fn questions_outlast_runs_that_leave_them_open() {
+    let (store, name) = (memory(), thread("u", "a"));
+    let begun: Event = RunStartedEvent::new("a", "r").into();
+    let run = async |run: &str, messages: &str, end: &Event| {
+        assert!(store.begin_run(run, &record(&name, messages)).await.expect("a run"));
+        let frames = [&begun, end].into_iter().map(frame).collect();
+        let part = LogPart { base: None, after: 0, frames, has_ended: true };
+        store.append(run, &part, LONG).await.expect("a place");
+        store.retire_run(run).await.expect("a change");
+    };
+    let error = |code: &str| Event::from(RunErrorEvent::new("no").with_code(code));
+    let mut asking = RunFinishedEvent::new("a", "asking");
+    let interrupt = Interrupt::new("q", "tool_call");
+    let outcome = RunFinishedInterruptOutcome::new(vec![interrupt]);
+    asking.outcome = Some(RunFinishedOutcome::Interrupt(outcome));
+    let question = async || {
+        let last = store.last_run(&name).await.expect("a read").expect("a run");
+        last.question.map(|finished| finished.run_id.to_string())
+    };
+    run("0", &user_message("l", "Ha"), &error("INTERRUPTS_OPEN")).await;
+    assert_eq!(question().await, None, "there is none");
+    run("1", &user_message("m", "Hi"), &asking.into()).await;
+    assert_eq!(question().await, None, "the run itself ends with it");
+    let codes = ["INTERRUPTS_OPEN", "RESUME_MISMATCH", "RESUME_INVALID", "EDIT_UNSUPPORTED"];
+    for (number, code) in codes.into_iter().enumerate() {
+        run(&format!("2-{number}"), &user_message("n", "Ho"), &error(code)).await;
+        assert_eq!(question().await.as_deref(), Some("asking"), "{code}");
+    }
+    run("3", &user_message("o", "On"), &error("AGENT_EXITED")).await;
+    assert_eq!(question().await, None, "the turn has ended");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 use crate::conversations::{answer, record, run, thread, user_message};
 use proptest::prelude::*;
 use run_store::{
-    FileLimits, FileStore, Restoration, RunStore, ThreadPage, ThreadQuery, TrashReason,
+    FileLimits, FileStore, LastRun, Restoration, RunStore, ThreadPage, ThreadQuery, TrashReason,
     TrashedThread,
 };
 use std::path::Path;
@@ -133,7 +133,8 @@ async fn deleted_conversation_can_be_restored() {
     let name = thread("u", "a");
     run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
     store.remember(&name.text(), Some("session")).await.expect("a text");
-    let (_, before) = store.last_run(&name).await.expect("a read").expect("a run");
+    let LastRun { record: before, .. } =
+        store.last_run(&name).await.expect("a read").expect("a run");
     assert!(store.remove(&name).await.expect("a change"));
     let trashed = trash(&store, "u").await;
     let [deleted] = &trashed[..] else { panic!("{trashed:?}") };
@@ -147,7 +148,8 @@ async fn deleted_conversation_can_be_restored() {
     assert!(!store.delete_trashed("other", number).await.expect("an answer"), "another user's");
     let restored = store.restore("u", number).await.expect("an answer");
     assert!(matches!(restored, Restoration::Restored(thread) if thread.id == "a"));
-    let (run, after) = store.last_run(&name).await.expect("a read").expect("a run");
+    let LastRun { name: run, record: after, .. } =
+        store.last_run(&name).await.expect("a read").expect("a run");
     assert_eq!(after.input.messages, before.input.messages);
     assert_eq!(store.read(&run, 0).await.expect("a read").expect("a run").frames.len(), 5);
     assert_eq!(store.restore("u", number).await.expect("an answer"), Restoration::Unknown);
@@ -159,7 +161,8 @@ async fn deleted_conversation_is_no_part_of_a_new_one_with_its_id() {
     write(&store, "u", "a", 10).await;
     assert!(store.remove(&thread("u", "a")).await.expect("a change"));
     write(&store, "u", "a", 20).await;
-    let (_, record) = store.last_run(&thread("u", "a")).await.expect("a read").expect("a run");
+    let LastRun { record, .. } =
+        store.last_run(&thread("u", "a")).await.expect("a read").expect("a run");
     assert_eq!(record.input.messages.len(), 1, "no earlier messages");
     let number = trash(&store, "u").await[0].number;
     let restored = store.restore("u", number).await.expect("an answer");
@@ -239,7 +242,8 @@ async fn file_of_the_first_version_keeps_its_conversations() {
     drop(old);
     let store = FileStore::open(&path, LIMITS).expect("a file");
     assert_eq!(ids(&store, "u").await, ["b", "a"], "last used long before this start");
-    let (_, record) = store.last_run(&thread("u", "a")).await.expect("a read").expect("a run");
+    let LastRun { record, .. } =
+        store.last_run(&thread("u", "a")).await.expect("a read").expect("a run");
     assert_eq!(record.input.messages.len(), 1);
     assert_eq!(store.read("2", 0).await.expect("a read").expect("a run").frames.len(), 2);
     let session = store.recall(&thread("u", "a").text()).await.expect("a read");
