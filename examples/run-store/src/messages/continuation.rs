@@ -39,7 +39,10 @@ impl Continuation {
             let is_user = matches!(their, Message::User(_));
             let prompt = rest.iter().position(is_prompt);
             let reach = prompt.map_or(rest.len(), |prompt| prompt + usize::from(is_user));
-            let is_like = |(_, our): &(usize, &Message)| is_same(our, their) || is_cut(our, their);
+            let is_like = |(_, our): &(usize, &Message)| {
+                let may_be = is_new(their) || our.id() == their.id();
+                may_be && (is_same(our, their) || is_cut(our, their))
+            };
             let found = rest.iter().take(reach).position(is_like);
             match found.and_then(|place| rest.get(place..)?.split_first()) {
                 Some(((our_index, our), after)) if is_user || !continuation.has_new => {

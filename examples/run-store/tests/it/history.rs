@@ -5,8 +5,8 @@ use crate::conversations::{
     keeps_messages, keeps_missed_answers, record, run, thread, user_message,
 };
 use agui_types::event::{
-    ActivitySnapshotEvent, CustomEvent, Event, RunErrorEvent, RunFinishedEvent,
-    RunFinishedInterruptOutcome, RunFinishedOutcome, RunStartedEvent,
+    ActivitySnapshotEvent, CustomEvent, Event, MessagesSnapshotEvent, RunErrorEvent,
+    RunFinishedEvent, RunFinishedInterruptOutcome, RunFinishedOutcome, RunStartedEvent,
 };
 use agui_types::interrupt::Interrupt;
 use agui_types::message::Message;
@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use run_store::{
     FileLimits, FileStore, LastRun, LogPart, RunRecord, RunStore, ThreadQuery, ThreadSummary,
 };
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
@@ -334,4 +335,153 @@ async fn old_conversations_are_moved_when_the_file_is_opened() {
     let store = FileStore::open(&path, LIMITS).expect("a file");
     assert_eq!(titles(&store, "").await, ["0"]);
     assert_eq!(store.trash("u").await.expect("a list").len(), 1);
+}
+
+/// A message of the agent in the conversation.
+#[derive(Clone, Copy, Debug)]
+enum Said {
+    Text(&'static str),
+    /// A call of a tool, and its result.
+    Call,
+}
+
+/// What a client has of it.
+#[derive(Clone, Copy, Debug)]
+enum Seen {
+    Whole,
+    Beginning,
+    Nothing,
+}
+
+/// A turn of a conversation, and what a client has of its answer.
+fn turn() -> impl Strategy<Value = Vec<(Said, Seen)>> {
+    let said = prop_oneof![
+        prop::sample::select(vec!["ok", "ok then", "I see. "]).prop_map(Said::Text),
+        Just(Said::Call),
+    ];
+    let seen = prop::sample::select(vec![Seen::Whole, Seen::Beginning, Seen::Nothing]);
+    prop::collection::vec((said, seen), 0..4)
+}
+
+/// The messages of a conversation, and those that a client has.
+struct Views {
+    whole: Vec<Value>,
+    of_client: Vec<Value>,
+}
+
+impl Views {
+    fn new(turns: &[Vec<(Said, Seen)>], has_new_ids: bool) -> Self {
+        let mut views = Self { whole: Vec::new(), of_client: Vec::new() };
+        let renewed = |message: &Value| {
+            let mut message = message.clone();
+            if has_new_ids {
+                message["id"] = json!(format!("{}-of-client", message["id"].as_str().unwrap()));
+            }
+            message
+        };
+        for (number, answer) in turns.iter().enumerate() {
+            let user = json!({"id": format!("u{number}"), "role": "user", "content": "go on"});
+            views.of_client.push(renewed(&user));
+            views.whole.push(user);
+            for (place, (said, seen)) in answer.iter().enumerate() {
+                let id = format!("{number}.{place}");
+                match said {
+                    Said::Text(text) => {
+                        // Without ids, equal texts are one message or another.
+                        let text =
+                            if has_new_ids { format!("{text}{id}") } else { (*text).to_owned() };
+                        let message = json!({"id": id, "role": "assistant", "content": text});
+                        let mut client = renewed(&message);
+                        match seen {
+                            Seen::Whole => views.of_client.push(client),
+                            // Without its id nothing says that it is the beginning of another.
+                            Seen::Beginning if !has_new_ids => {
+                                client["content"] = json!(&text[..1]);
+                                views.of_client.push(client);
+                            }
+                            Seen::Beginning | Seen::Nothing => {}
+                        }
+                        views.whole.push(message);
+                    }
+                    Said::Call => {
+                        let function = json!({"name": "look", "arguments": "{}"});
+                        let call = json!({"id": id, "type": "function", "function": function});
+                        let calling = json!({"id": format!("c{id}"), "role": "assistant", "toolCalls": [call]});
+                        let result = json!(
+                            {"id": format!("r{id}"), "role": "tool", "toolCallId": id, "content": "Seen."});
+                        if !matches!(seen, Seen::Nothing) {
+                            views.of_client.push(renewed(&calling));
+                        }
+                        if matches!(seen, Seen::Whole) {
+                            views.of_client.push(renewed(&result));
+                        }
+                        views.whole.extend([calling, result]);
+                    }
+                }
+            }
+        }
+        views
+    }
+}
+
+/// Returns messages without their ids.
+fn contents(messages: &[Value]) -> Vec<Value> {
+    let content = |message: &Value| {
+        let mut message = message.clone();
+        message.as_object_mut().expect("a message").remove("id");
+        message
+    };
+    messages.iter().map(content).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    /// A client that goes on removes no message and doubles none, whatever it has missed of the answers.
+    #[test]
+    fn client_that_goes_on_removes_nothing(
+        turns in prop::collection::vec(turn(), 1..4),
+        has_new_ids in any::<bool>(),
+        is_early in any::<bool>(),
+    ) {
+        let mut views = Views::new(&turns, has_new_ids);
+        if views.of_client.iter().all(|message| message["role"] == "user") {
+            // Messages of the user alone, each with a new id, would be new ones.
+            views = Views::new(&turns, false);
+        }
+        let new = json!({"id": "new", "role": "user", "content": "go on"});
+        let input = [&views.of_client[..], &[new.clone()]].concat();
+        let expected = [&views.whole[..], &[new]].concat();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let history = runtime.block_on(async {
+            let (store, name) = (memory(), thread("u", "a"));
+            let last = views.whole.iter().rposition(|it| it["role"] == "user").expect("a turn");
+            let joined = |messages: &[Value]| {
+                messages.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
+            };
+            let asked = record(&name, &joined(&views.whole[..=last]));
+            assert!(store.begin_run("1", &asked).await.expect("a run"));
+            let begun = Event::from(RunStartedEvent::new("a", "r"));
+            let whole = views.whole.iter().map(|it| serde_json::from_value(it.clone()));
+            let whole = whole.collect::<Result<Vec<Message>, _>>().expect("messages");
+            let answer = Event::from(MessagesSnapshotEvent::new(whole));
+            let end = Event::from(RunFinishedEvent::new("a", "r"));
+            let part = |after: u64, events: &[&Event], has_ended: bool| {
+                let frames = events.iter().map(|event| frame(event)).collect();
+                LogPart { base: None, after, frames, has_ended }
+            };
+            store.append("1", &part(0, &[&begun], false), LONG).await.expect("a place");
+            let rest = part(1, &[&answer, &end], true);
+            if !is_early {
+                store.append("1", &rest, LONG).await.expect("a place");
+            }
+            assert!(store.begin_run("2", &record(&name, &joined(&input))).await.expect("a run"));
+            if is_early {
+                store.append("1", &rest, LONG).await.expect("a place");
+            }
+            store.run("2").await.expect("a read").expect("a run").input.messages
+        });
+        let history = serde_json::to_value(history).expect("JSON");
+        let history = history.as_array().expect("messages").clone();
+        prop_assert_eq!(contents(&history), contents(&expected));
+    }
 }
