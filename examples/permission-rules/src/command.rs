@@ -11,7 +11,7 @@ const ARGUMENTS: &str = "args";
 const COMMANDS: &str = "commands";
 
 /// Members beside a command that do not change what it does, without `_` and `-`, in lower case.
-const HARMLESS_MEMBERS: [&str; 15] = [
+const HARMLESS_MEMBERS: [&str; 14] = [
     "background",
     "callid",
     "description",
@@ -19,7 +19,6 @@ const HARMLESS_MEMBERS: [&str; 15] = [
     "isbackground",
     "justification",
     "maxoutputtokens",
-    "parsedcmd",
     "reason",
     "runinbackground",
     "timeout",
@@ -28,6 +27,9 @@ const HARMLESS_MEMBERS: [&str; 15] = [
     "turnid",
     "yieldtimems",
 ];
+
+/// Member with the parts of the command, as the agent has read it.
+const PARSED_COMMAND: &str = "parsedcmd";
 
 /// Further harmless members of a request for a terminal.
 const TERMINAL_MEMBERS: [&str; 2] = ["sessionid", "outputbytelimit"];
@@ -93,15 +95,17 @@ pub(crate) fn is_changed(input: &Json, is_terminal: bool) -> bool {
         Json::Object(members) => members.is_empty(),
         _ => false,
     };
-    let is_harmless = |name: &str| {
+    let is_harmless = |name: &str, value: &Json| {
         let plain = letters(name);
+        let is_plain = matches!(value, Json::Null | Json::Text(_) | Json::Other);
         COMMAND_MEMBERS.contains(&name)
             || name == ARGUMENTS
-            || HARMLESS_MEMBERS.contains(&&*plain)
+            || plain == PARSED_COMMAND
+            || (is_plain && HARMLESS_MEMBERS.contains(&&*plain))
             || FOLDER_MEMBERS.contains(&&*plain)
             || (is_terminal && TERMINAL_MEMBERS.contains(&&*plain))
     };
-    members.iter().any(|(name, value)| !is_harmless(name) && !is_empty(value))
+    members.iter().any(|(name, value)| !is_harmless(name, value) && !is_empty(value))
 }
 
 /// Returns the folders of a command.

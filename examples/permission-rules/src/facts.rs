@@ -1,20 +1,10 @@
 //! Facts of a tool call that rules compare: what the agent states in its messages.
-use crate::command::{command_of, folders_of, is_changed, letters, words_of_text};
+use crate::command::{command_of, folders_of, is_changed, words_of_text};
+use crate::input_paths::InputPaths;
 use crate::json::{Fact, Json};
 
 /// Largest number of bytes of a value. Longer values cannot be compared.
 const MAX_BYTES: usize = 16 << 10;
-
-/// Largest depth at which members of `rawInput` with paths are searched.
-const MAX_DEPTH: usize = 8;
-
-/// Ends of the names of members with paths, without `_` and `-`, in lower case.
-const PATH_ENDINGS: [&str; 10] =
-    ["path", "paths", "file", "files", "filename", "dir", "directory", "folder", "cwd", "root"];
-
-/// Names of further members with paths.
-const PATH_NAMES: [&str; 9] =
-    ["source", "destination", "target", "from", "to", "src", "dst", "uri", "workdir"];
 
 /// Places of a tool's name in `_meta`.
 const META_NAMES: [&[&str]; 3] = [&["claudeCode", "toolName"], &["toolName"], &["tool_name"]];
@@ -30,6 +20,8 @@ pub(crate) struct Facts {
     locations: Fact<Vec<String>>,
     diffs: Fact<Vec<String>>,
     input_paths: Fact<Vec<String>>,
+    /// Whether the input has members that are not known as harmless beside paths.
+    pub(crate) has_more_than_paths: bool,
     /// Whether the input may change what the command does.
     pub(crate) is_changed: bool,
     /// Folders that the command runs in; empty for that of the session.
@@ -50,12 +42,14 @@ impl Facts {
             self.is_changed = matches!(&input, Fact::Known(input) if is_changed(input, false));
             self.command_folders = input.clone().and_then(|input| bounded(folders_of(input)));
             // Facts of earlier arguments do not remain.
-            (self.command, self.input_paths) = match input {
-                Fact::Known(input @ Json::Object(_)) => {
-                    (bounded(command_of(input)), bounded(input_paths(input)))
-                }
-                _ => (Fact::Unclear, Fact::Unclear),
-            };
+            self.command = Fact::Unclear;
+            self.input_paths = Fact::Unclear;
+            if let Fact::Known(input @ Json::Object(_)) = input {
+                let found = InputPaths::of(input);
+                self.command = bounded(command_of(input));
+                self.input_paths = bounded(found.paths);
+                self.has_more_than_paths = found.has_more;
+            }
         }
     }
 
@@ -81,6 +75,7 @@ impl Facts {
             kind: Fact::Known("execute".to_owned()),
             command: bounded(command.and_then(|text| words_of_text(&text))),
             has_input: true,
+            has_more_than_paths: true,
             command_folders: folders_of(subject),
             input_paths: bounded(cwd.and_then(|cwd| Fact::Known(vec![cwd]))),
             ..Self::default()
@@ -96,6 +91,7 @@ impl Facts {
             is_changed: is_changed(params, true),
             command_folders: folders_of(params),
             has_input: true,
+            has_more_than_paths: true,
             input_paths: bounded(cwd.and_then(|cwd| Fact::Known(vec![cwd]))),
             ..Self::default()
         }
@@ -106,6 +102,11 @@ impl Facts {
         let (name, title, kind) = (Fact::Unclear, Fact::Unclear, Fact::Unclear);
         let (command, input_paths) = (Fact::Unclear, Fact::Unclear);
         Self { name, title, kind, command, input_paths, ..Self::default() }
+    }
+
+    /// Returns whether the call changes files by a diff.
+    pub(crate) fn has_diff(&self) -> bool {
+        !matches!(&self.diffs, Fact::Absent) && self.diffs != Fact::Known(Vec::new())
     }
 
     /// Returns the lists of paths.
@@ -181,38 +182,4 @@ fn add_paths(item: &Json, paths: &mut Vec<String>) -> bool {
         Fact::Unclear => return false,
     }
     true
-}
-
-/// Returns the values of members with the name of a path, and names of members that are paths.
-fn input_paths(input: &Json) -> Fact<Vec<String>> {
-    let mut paths = Vec::new();
-    let is_clear = collect(input, false, MAX_DEPTH, &mut paths);
-    if is_clear { Fact::Known(paths) } else { Fact::Unclear }
-}
-
-/// Returns `false` if a path cannot be read.
-fn collect(value: &Json, is_path: bool, depth: usize, paths: &mut Vec<String>) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    match value {
-        Json::Text(text) if is_path => {
-            paths.push(text.clone());
-            true
-        }
-        Json::List(items) => items.iter().all(|item| collect(item, is_path, depth, paths)),
-        Json::Object(members) => members.iter().enumerate().all(|(index, (name, value))| {
-            if members.iter().take(index).any(|(other, _)| other == name) {
-                return false;
-            }
-            if name.contains('/') {
-                paths.push(name.clone());
-            }
-            collect(value, names_path(name), depth, paths)
-        }),
-        Json::Null | Json::Text(_) | Json::Other => true,
-    }
-}
-
-fn names_path(member: &str) -> bool {
-    let name = letters(member);
-    PATH_NAMES.contains(&&*name) || PATH_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

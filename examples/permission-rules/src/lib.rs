@@ -35,7 +35,7 @@
 //! | `command` | the words of the command | words with globs; a last word `*` matches any further words |
 //!
 //! Paths are those of `locations`, of diffs, and of members of `rawInput` with the name of a path (`path`, `file_path`,
-//! `cwd`, …). The command is `command`, `cmd`, `script` or `commandLine` of `rawInput`, with `args` if present, or the subject
+//! `cwd`, …), and the names of its `changes`. The command is `command`, `cmd`, `script` or `commandLine` of `rawInput`, with `args` if present, or the subject
 //! of a request in ACP v2. The script of `sh -c` and of other shells is compared instead of the shell.
 //!
 //! # Values that cannot be compared
@@ -50,6 +50,8 @@
 //! | a command that begins with an assignment, or with an open quote | `PATH=. ls` |
 //! | several commands in one call, repeated members, values of another type | |
 //! | a command with a member that is not known as harmless, for a rule that allows | `env`, `stdin`, another `cwd` than that of the session |
+//! | a command in a call of another kind than `execute` and `other`, or beside a diff, for a rule that allows | `kind` `edit` with `git status` |
+//! | a path with a member that is not known as harmless, for a rule that allows without a command | `command`, `url`, `recursive` |
 //!
 //! A rule with action `allow` does not match such a value. For a rule with another action the request is put to the user, since
 //! a match cannot be excluded.
@@ -68,7 +70,7 @@
 //! Rules compare what the agent states. They do not confine an agent that states something else, or that does not request
 //! permission; a sandbox does. A rule with a command does not look at the paths in its words, nor at programs that start
 //! others (`env`, `sudo`, `xargs`): allow whole commands, and use `*` only where any further word is harmless. A rule with a
-//! path does not look into commands, and a search of a folder reads the files below it. A file can be replaced by a link
+//! path alone allows no call with a command, and a search of a folder reads the files below it. A file can be replaced by a link
 //! between the decision and its use. A title is a text of the agent or its model; a rule that allows should not depend on it.
 //!
 //! # Answers
@@ -91,6 +93,7 @@ mod command;
 mod decision;
 mod facts;
 mod file;
+mod input_paths;
 mod json;
 mod path;
 mod rule;

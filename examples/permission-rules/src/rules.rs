@@ -9,6 +9,9 @@ use std::path::Path;
 /// Kind of a tool call without a kind.
 const OTHER: &str = "other";
 
+/// Kind of a tool call that runs a command.
+const EXECUTE: &str = "execute";
+
 /// Kinds of tool calls that read or change files.
 const FILE_KINDS: [&str; 5] = ["read", "edit", "delete", "move", "search"];
 
@@ -147,6 +150,10 @@ fn of_text(fact: &Fact<String>, is_it: impl Fn(&str) -> bool) -> Match {
 /// Compares the paths of a call: all have to match a rule that allows, and one a rule that does not.
 fn of_paths(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
     let denies = rule.action != Action::Allow;
+    // A condition on commands compares all other members.
+    if !denies && rule.command.is_none() && facts.has_more_than_paths {
+        return Match::Unclear;
+    }
     let of_path = |path: &String| {
         let Some(path) = cwd.and_then(|cwd| below(cwd, path)) else { return Match::Unclear };
         let Some(globs) = &rule.path else { return Match::No };
@@ -200,8 +207,14 @@ fn of_command(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
     let denies = rule.action != Action::Allow;
     // A condition on paths compares the folder of the command.
     let is_in_place = rule.path.is_some() || runs_in(cwd, facts);
+    let is_alone = match &facts.kind {
+        Fact::Absent => !facts.has_diff(),
+        Fact::Known(kind) => (kind == EXECUTE || kind == OTHER) && !facts.has_diff(),
+        Fact::Unclear => false,
+    };
+    let is_certain = is_alone && is_in_place && !facts.is_changed;
     match &facts.command {
-        Fact::Known(_) if !denies && (facts.is_changed || !is_in_place) => Match::Unclear,
+        Fact::Known(_) if !denies && !is_certain => Match::Unclear,
         Fact::Known(words) => {
             let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
             let is_it = |words: &[&str]| any(patterns, |pattern| pattern.matches(words, denies));
@@ -216,7 +229,7 @@ fn of_command(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
         }
         Fact::Unclear => Match::Unclear,
         Fact::Absent => match &facts.kind {
-            Fact::Known(kind) if kind == "execute" => Match::Unclear,
+            Fact::Known(kind) if kind == EXECUTE => Match::Unclear,
             Fact::Known(kind) if kind != OTHER => Match::No,
             Fact::Unclear => Match::Unclear,
             Fact::Known(_) | Fact::Absent if facts.has_input => Match::No,

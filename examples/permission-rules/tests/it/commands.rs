@@ -159,6 +159,8 @@ fn command_with_an_unknown_member_is_not_allowed() {
         ("workdir", json!("/tmp/evil")),
         ("working_directory", json!("/tmp/evil")),
         ("with_escalated_permissions", json!(true)),
+        ("description", json!({"command": "rm -rf /"})),
+        ("timeout", json!(["rm"])),
         ("sudo", json!(true)),
         ("envVars", json!({"PATH": "/tmp/evil"})),
         ("env_vars", json!({"LD_PRELOAD": "x.so"})),
@@ -174,6 +176,32 @@ fn command_with_an_unknown_member_is_not_allowed() {
         ("new", json!("x")),
     ] {
         assert!(!allows(member, &value), "{member}: {value}");
+    }
+}
+
+/// The call does something else as well, or instead.
+#[test]
+fn command_in_a_call_that_changes_files_is_not_allowed() {
+    let allow = [rule("command = 'make'\naction = 'allow'")];
+    let root = tempfile::tempdir().unwrap();
+    let diff = json!([{"type": "diff", "path": "/etc/passwd", "newText": "x"}]);
+    let text = json!([{"type": "content", "content": {"type": "text", "text": "make"}}]);
+    for (members, is_allowed) in [
+        (json!({}), true),
+        (json!({"content": []}), true),
+        (json!({"content": text}), true),
+        (json!({"kind": "other"}), true),
+        (json!({"kind": null}), true),
+        (json!({"kind": "edit"}), false),
+        (json!({"kind": "read"}), false),
+        (json!({"kind": 7}), false),
+        (json!({"content": diff}), false),
+        (json!({"content": 7}), false),
+    ] {
+        let mut call = execute(&json!("make"));
+        call.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        let decision = Connection::new(&allow, root.path()).ask(&call);
+        assert_eq!(decision.is_some(), is_allowed, "{members}");
     }
 }
 

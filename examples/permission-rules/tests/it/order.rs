@@ -9,8 +9,9 @@ use std::path::Path;
 fn each_condition_is_compared_with_its_member() {
     let edit = json!({
         "name": "write_file", "title": "Write src/lib.rs", "kind": "edit",
-        "locations": [{"path": "src/lib.rs"}], "rawInput": {"command": "cargo test"},
+        "locations": [{"path": "src/lib.rs"}], "rawInput": {"content": "cargo test"},
     });
+    let execute = json!({"kind": "execute", "rawInput": {"command": "cargo test"}});
     let table = [
         ("agent = 'gemini'", true),
         ("agent = ['claude', 'gem*']", true),
@@ -25,8 +26,7 @@ fn each_condition_is_compared_with_its_member() {
         ("path = 'src/**'", true),
         ("path = 'src/*.rs'", true),
         ("path = '*.rs'", false),
-        ("command = 'cargo test'", true),
-        ("command = 'cargo'", false),
+        ("command = 'cargo test'", false),
         ("kind = 'edit'\npath = 'src/**'", true),
         ("kind = 'edit'\npath = 'docs/**'", false),
         ("", true),
@@ -35,6 +35,12 @@ fn each_condition_is_compared_with_its_member() {
         let rules = [rule(&format!("{conditions}\naction = 'allow'"))];
         let expected = is_matched.then_some(Action::Allow);
         assert_eq!(action(&rules, &edit), expected, "{conditions}");
+    }
+    for (conditions, is_matched) in [("command = 'cargo test'", true), ("command = 'cargo'", false)]
+    {
+        let rules = [rule(&format!("{conditions}\naction = 'allow'"))];
+        let expected = is_matched.then_some(Action::Allow);
+        assert_eq!(action(&rules, &execute), expected, "{conditions}");
     }
 }
 

@@ -179,7 +179,7 @@ fn all_paths_of_a_call_have_to_be_allowed() {
         assert_eq!(action(&reject), Some(Action::Reject), "{call}");
     }
     for other in [
-        json!({"rawInput": {"path": 7, "pattern": "docs/a", "new_string": "docs/a"}}),
+        json!({"rawInput": {"pattern": "docs/a", "new_string": "docs/a"}}),
         json!({"content": [{"type": "content", "content": {"type": "text", "text": "docs/a"}}]}),
         json!({"content": [{"type": "diff", "changes": [
             {"operation": "copy", "path": "src/b", "oldPath": "src/a"}]}]}),
@@ -188,6 +188,49 @@ fn all_paths_of_a_call_have_to_be_allowed() {
         call.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
         let action = Connection::new(&allow, &root).ask(&call).map(|it| it.action());
         assert_eq!(action, Some(Action::Allow), "{call}");
+    }
+}
+
+/// As real agents send them, and as one could that means something else.
+#[test]
+fn path_allows_a_call_only_with_harmless_members_beside_it() {
+    let folder = folder();
+    let root = folder.path().join("root");
+    let allow = [rule("path = 'src/**'\naction = 'allow'")];
+    let action = |input: &Value| {
+        let call = json!({"kind": "edit", "locations": [{"path": "src/a"}], "rawInput": input});
+        Connection::new(&allow, &root).ask(&call).map(|it| it.action())
+    };
+    let unified = "Index: src/a\n====\n--- src/a\t2026\n+++ src/a\n@@ -1 +1 @@\n-x\n+y\n";
+    for input in [
+        json!({"file_path": "src/a", "old_string": "x", "new_string": "y", "replace_all": true}),
+        json!({"filepath": "src/a", "diff": unified}),
+        json!({"file_path": "src/a", "edits": [{"old_string": "x", "new_string": "y"}]}),
+        json!({"call_id": "c", "turn_id": "t", "auto_approved": true, "started_at_ms": 1,
+            "changes": {"src/a": {"type": "update", "unified_diff": "@@ -1 +1 @@", "move_path": null}}}),
+        json!({"path": "src/a", "file_text": "x", "description": "why", "unknown": null}),
+    ] {
+        assert_eq!(action(&input), Some(Action::Allow), "{input}");
+    }
+    let patch = "*** Begin Patch\n*** Update File: /etc/passwd\n@@\n+x\n*** End Patch";
+    for other in [
+        json!({"dest": "/etc/passwd"}),
+        json!({"output": "/etc/passwd"}),
+        json!({"url": "http://localhost/"}),
+        json!({"changes": "/etc/passwd"}),
+        json!({"changes": {"README.md": {"type": "delete"}}}),
+        json!({"patch": patch}),
+        json!({"diff": unified.replace("src", "docs")}),
+        json!({"command": "rm -rf /"}),
+        json!({"unknown": "x"}),
+        json!({"unknown": true}),
+        json!({"unknown": ["x"]}),
+        json!({"description": {"command": "rm -rf /"}}),
+        json!({"path": 7}),
+    ] {
+        let mut input = json!({"file_path": "src/a", "content": "x"});
+        input.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        assert_eq!(action(&input), None, "{input}");
     }
 }
 

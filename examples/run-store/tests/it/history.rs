@@ -449,7 +449,7 @@ proptest! {
             views = Views::new(&turns, false);
         }
         let new = json!({"id": "new", "role": "user", "content": "go on"});
-        let input = [&views.of_client[..], &[new.clone()]].concat();
+        let input = [&views.of_client[..], std::slice::from_ref(&new)].concat();
         let expected = [&views.whole[..], &[new]].concat();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let history = runtime.block_on(async {
