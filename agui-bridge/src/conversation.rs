@@ -388,10 +388,10 @@ impl Conversation {
 
     /// Handles the end of a run.
     fn rest(&mut self) {
+        self.remember();
         if self.translator.is_interrupted() {
             return;
         }
-        self.remember();
         if self.options.rules.session == SessionScope::Turn {
             // The next turn gets the conversation as text.
             self.release();

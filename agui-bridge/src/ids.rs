@@ -26,11 +26,19 @@ pub(crate) struct Ids {
     used: BTreeMap<Box<str>, u64>,
     limit: usize,
     overflow: u64,
+    /// Between the prefix and the number of an id.
+    #[serde(default)]
+    scope: Box<str>,
 }
 
 impl Ids {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { used: BTreeMap::new(), limit, overflow: 0 }
+        Self { used: BTreeMap::new(), limit, overflow: 0, scope: Box::default() }
+    }
+
+    /// Sets the part of numbered ids between their prefix and their number.
+    pub(crate) fn with_scope(self, scope: &str) -> Self {
+        Self { scope: scope.into(), ..self }
     }
 
     /// Excludes the id of a message from use. Without a prefix of the bridge it equals none of its own.
@@ -65,7 +73,8 @@ impl Ids {
         if self.used.len() >= self.limit {
             return self.overflow(prefix);
         }
-        self.count_up(prefix, |count| Some(format!("{prefix}{count}")))
+        let scope = self.scope.clone();
+        self.count_up(prefix, |count| Some(format!("{prefix}{scope}{count}")))
     }
 
     /// Returns the id of a tool call: the agent's own, unless it was used before or has a prefix of the bridge.

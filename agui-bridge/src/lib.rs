@@ -184,7 +184,7 @@
 //!
 //! | item | identifier |
 //! |---|---|
-//! | a message | `msg-` and the chunk's `messageId`, otherwise a number; `.2`, `.3`, … for each further segment |
+//! | a message | `msg-` and the chunk's `messageId`, otherwise [`Options::id_scope`] and a number; `.2`, `.3`, … for each further segment |
 //! | a thought, its span | `rsn-`, `rsp-`, and the same |
 //! | a tool call | `toolCallId`; `~2`, `~3`, … for each further call with it in the thread |
 //! | a tool call's result, its activity | `res-`, `act-tool-`, and the call's |

@@ -47,6 +47,9 @@ pub struct Options {
     pub extensions: Vec<String>,
     /// The prefix of interrupt ids, which makes them unique among the threads of a program; `int-` by default.
     pub interrupt_prefix: String,
+    /// The part of numbered ids of messages before their number; empty by default. One that no other process of the thread
+    /// has keeps a client from joining its messages with theirs.
+    pub id_scope: String,
     /// Time limits.
     pub times: Times,
     /// Size limits.
@@ -66,6 +69,7 @@ impl Default for Options {
             arguments: ArgsMode::default(),
             extensions: Vec::new(),
             interrupt_prefix: ids::INTERRUPT.to_owned(),
+            id_scope: String::new(),
             times: Times::default(),
             limits: Limits::default(),
         }

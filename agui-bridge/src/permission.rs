@@ -221,10 +221,16 @@ impl Permission {
         self.operation.bytes() + json::raw(&self.options).as_str().len()
     }
 
-    /// Returns the answer to a plain approval or rejection, without a chosen option.
+    /// Returns the answer to a plain approval or rejection, without a chosen option. An approval is for this call alone.
     pub(crate) fn approved(&self, is_approved: bool) -> PermissionAnswer {
-        let policy = if is_approved { Policy::allow_all() } else { Policy::reject_all() };
-        policy.decide("", &ToolKind::Other, &self.options)
+        if !is_approved {
+            return Policy::reject_all().decide("", &ToolKind::Other, &self.options);
+        }
+        let once = PermissionOptionKind::AllowOnce;
+        let option = self.options.iter().find(|option| option.kind == once);
+        option.map_or(PermissionAnswer::Cancelled, |option| {
+            PermissionAnswer::Selected(option.option_id.clone())
+        })
     }
 
     /// Returns the option that rejects the call.

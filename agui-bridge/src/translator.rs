@@ -143,7 +143,7 @@ impl Translator {
     /// Creates the translator of a thread without runs.
     pub fn new(options: Options) -> Self {
         Self {
-            outbox: Outbox::new(Ids::new(options.limits.ids)),
+            outbox: Outbox::new(Ids::new(options.limits.ids).with_scope(&options.id_scope)),
             runs: Runs::default(),
             echo: Echo::default(),
             waiting: Waiting::default(),

@@ -323,7 +323,7 @@ impl Conversation {
         if self.session.is_none() {
             self.memory.forget_session();
         }
-        let needs_whole = self.session.is_none() || self.lacks_any_of(&request, &whole);
+        let needs_whole = self.session.is_none() || self.continues_only(&whole, &request);
         let sent = if needs_whole { &*whole } else { &request.input };
         let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
@@ -389,21 +389,26 @@ impl Conversation {
         Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
     }
 
-    /// Returns whether the agent is to receive an earlier message that the input leaves out. Its run was refused, or a process
+    /// Returns whether the whole conversation continues that of the open session, and its input alone does not: it repeats
+    /// a message that the agent has, or lacks one that the agent is to receive, because its run was refused, or a process
     /// ended while it waited.
-    fn lacks_any_of(&self, request: &RunRequest, whole: &RunAgentInput) -> bool {
-        if request.earlier.is_empty() {
+    fn continues_only(&self, whole: &RunAgentInput, request: &RunRequest) -> bool {
+        if request.history.is_empty() {
             return false;
         }
+        let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
         let page = &self.page.machine;
-        let capabilities = self.prompt_capabilities();
-        let awaits = |call: &ToolCallId| page.awaits(call);
-        let Ok(plan) = self.memory.plan(whole, &self.rules(), &capabilities, awaits) else {
-            return false;
+        let plan = |input: &RunAgentInput| {
+            let awaits = |call: &ToolCallId| page.awaits(call);
+            let plan = self.memory.plan(input, &rules, &capabilities, awaits).ok()?;
+            let is_same = plan.diverged.is_none() && plan.session == SessionStep::Keep;
+            is_same.then_some(plan.instruction)
         };
-        let is_sent = |id: MessageId| plan.instruction.has(&id);
-        let has_earlier = request.earlier.iter().filter_map(Message::id).any(is_sent);
-        has_earlier && plan.diverged.is_none() && plan.session == SessionStep::Keep
+        match (plan(whole), plan(&request.input)) {
+            (Some(whole), Some(input)) => input.is_part_of(&whole) && !whole.is_part_of(&input),
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
     }
 
     /// Prepares the replay of a loaded session for the run of an input.

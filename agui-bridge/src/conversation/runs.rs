@@ -19,31 +19,31 @@ pub struct RunRequest {
     pub input: RunAgentInput,
     /// Members of `_meta` for the run's requests to the agent, such as `traceparent`.
     pub meta: Extra,
-    /// Earlier messages of the conversation, if the input leaves them out. A new session receives them as text.
+    /// The conversation with the new messages as the program has stored it, if the input leaves some of it out: a client that
+    /// sends its new messages alone, or that has missed a part of a stream. A new session receives it as text.
     #[serde(default)]
-    pub earlier: Vec<Message>,
+    pub history: Vec<Message>,
     /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends without a prompt.
     #[serde(default)]
     pub cancel: Option<CancelReason>,
 }
 
 impl RunRequest {
-    /// Returns the input with the earlier messages, the latest of at most [`MAX_MESSAGES`].
+    /// Returns the input with the whole conversation, the latest of at most [`MAX_MESSAGES`].
     pub(super) fn whole(&self) -> Cow<'_, RunAgentInput> {
-        if self.earlier.is_empty() {
+        if self.history.is_empty() {
             return Cow::Borrowed(&self.input);
         }
         let mut input = self.input.clone();
-        let room = MAX_MESSAGES.saturating_sub(input.messages.len());
-        let earlier = self.earlier.iter().skip(self.earlier.len().saturating_sub(room));
-        input.messages.splice(..0, earlier.cloned());
+        let left_out = self.history.len().saturating_sub(MAX_MESSAGES);
+        input.messages = self.history.iter().skip(left_out).cloned().collect();
         Cow::Owned(input)
     }
 }
 
 impl From<RunAgentInput> for RunRequest {
     fn from(input: RunAgentInput) -> Self {
-        Self { input, meta: Extra::new(), earlier: Vec::new(), cancel: None }
+        Self { input, meta: Extra::new(), history: Vec::new(), cancel: None }
     }
 }
 

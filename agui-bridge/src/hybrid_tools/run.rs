@@ -90,7 +90,9 @@ struct ModelCall {
 impl HybridRun {
     /// Begins the run of `input` with `RUN_STARTED`.
     pub fn begin(input: &RunAgentInput) -> Self {
-        let mut ids = Ids::new(MAX_IDS);
+        // Other runs of the thread number their messages as well.
+        let scope = json::fingerprint(&[input.run_id.as_str()]) as u32;
+        let mut ids = Ids::new(MAX_IDS).with_scope(&format!("{scope:08x}-"));
         for message in &input.messages {
             message.id().iter().for_each(|id| ids.reserve_message(id.as_str()));
             if let Message::Assistant(assistant) = message {

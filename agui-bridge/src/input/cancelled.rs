@@ -60,6 +60,11 @@ impl Instruction {
         last.map_or_else(Self::default, |last| Self::new(messages, last))
     }
 
+    /// Returns whether another instruction has all of its messages.
+    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
+        self.0.iter().all(|message| other.0.iter().any(|it| it.id == message.id))
+    }
+
     /// Returns whether a message of this id belongs to it.
     pub(crate) fn has(&self, id: &MessageId) -> bool {
         let id = print_of(id);

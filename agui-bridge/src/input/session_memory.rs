@@ -79,8 +79,8 @@ pub struct SessionMemory {
     /// Messages that the agent does not have, and does not receive.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     cancelled: CancelledMessages,
-    /// Messages of turns that ended, or were cancelled, without an answer. A new session does not receive
-    /// them as instructions.
+    /// Messages of turns that ended, or were cancelled, without an answer, or whose agent is gone. A new
+    /// session does not receive them as instructions.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     unanswered: CancelledMessages,
     /// The turn of the last prompt.
@@ -239,10 +239,18 @@ impl SessionMemory {
     fn end_lost_turn(&mut self) {
         match &self.turn {
             Some(turn) if turn.is_cancelled => self.handle_turn_cancelled(),
-            Some(turn) => self.has_failed |= !turn.is_interrupted,
+            Some(turn) if turn.is_interrupted => self.leave_interrupted_turn(),
+            Some(_) => self.has_failed = true,
             None => {}
         }
         self.turn = None;
+    }
+
+    /// Records that the agent of an interrupted turn is gone. An answer to its questions does not begin it again.
+    fn leave_interrupted_turn(&mut self) {
+        if let Some(turn) = self.turn.as_ref().filter(|turn| turn.is_interrupted) {
+            self.unanswered.insert(&turn.instruction);
+        }
     }
 
     /// Records that the open turn was cancelled. Without an answer, its instruction is not carried out
@@ -267,6 +275,7 @@ impl SessionMemory {
 
     /// Records the loss of the session. The next prompt begins a new one.
     pub fn forget_session(&mut self) {
+        self.leave_interrupted_turn();
         let queued = core::mem::take(&mut self.queued);
         let cancelled = core::mem::take(&mut self.cancelled);
         let unanswered = core::mem::take(&mut self.unanswered);

@@ -136,7 +136,13 @@ fn read_answer(answer: &ResumeEntry, about: &About) -> Result<Settlement, Resume
                     Ok(Settlement::Permission(option(&chosen)))
                 }
                 Some(Choice::Approved(is_approved)) => {
-                    Ok(Settlement::Permission(permission.approved(is_approved)))
+                    let answer = permission.approved(is_approved);
+                    if is_approved && answer == PermissionAnswer::Cancelled {
+                        return Err(ResumeError::Invalid(format!(
+                            "The answer to `{id}` does not fit: no option allows the call once."
+                        )));
+                    }
+                    Ok(Settlement::Permission(answer))
                 }
                 _ => Err(ResumeError::Invalid(format!(
                     "The answer to `{id}` is none of its options."
@@ -166,7 +172,7 @@ enum Choice {
 /// | payload | choice |
 /// |---|---|
 /// | `{"optionId":"…"}` | that option |
-/// | `{"approved":true}`, `true` | the first option that allows once, otherwise always, otherwise none |
+/// | `{"approved":true}`, `true` | the first option that allows once, otherwise an error |
 /// | `{"approved":false}`, `false` | the first option that rejects once, otherwise always, otherwise none |
 /// | one with `editedArgs` | an error |
 fn read_permission(payload: Option<&Raw>) -> Result<Option<Choice>, ResumeError> {

@@ -357,7 +357,7 @@ impl World {
         let mut request = RunRequest::from(sent);
         if !is_whole && self.inputs == Inputs::NewWithStore {
             stored.messages.splice(..0, self.store.iter().cloned());
-            request.earlier = self.store.clone();
+            request.history = stored.messages.clone();
         }
         self.events.clear();
         self.new = vec![said.text.to_owned()];

@@ -17,6 +17,12 @@ const OK: &str = "RUN_FINISHED success";
 
 const CANCELLED: &str = "RUN_FINISHED cancelled";
 
+fn resumes() -> AgentFeatures {
+    let mut features = AgentFeatures::default();
+    features.resume = true;
+    features
+}
+
 #[test]
 fn thread_keeps_its_session() {
     let mut rig = Rig::connected(options());

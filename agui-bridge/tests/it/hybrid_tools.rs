@@ -236,10 +236,10 @@ fn backend_tools_run_in_parallel_and_the_model_continues() {
         {"id": "b", "type": "function", "function": {"name": "count", "arguments": "{\"of\":2}"}},
     ]);
     let expected = json!([
-        {"role": "assistant", "id": "msg-1", "content": "Let me see.", "toolCalls": calls},
+        {"role": "assistant", "id": "msg-9ce4840b-1", "content": "Let me see.", "toolCalls": calls},
         {"role": "tool", "id": "res-b", "content": "no index", "toolCallId": "b"},
         {"role": "tool", "id": "res-a", "content": "found", "toolCallId": "a"},
-        {"role": "assistant", "id": "msg-2", "content": "Two."},
+        {"role": "assistant", "id": "msg-9ce4840b-2", "content": "Two."},
     ]);
     assert_eq!(serde_json::to_value(reducer.messages()).unwrap(), expected);
 }
@@ -319,7 +319,7 @@ fn next_request_resumes_the_run() {
             _ => None,
         })
         .collect();
-    assert_eq!(ids, ["msg-2"], "the first run minted msg-1 for its call");
+    assert_eq!(ids, ["msg-f29ce476-1"], "each run numbers its own messages");
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn approval_is_offered_if_options_allow_and_reject() {
     let option = |kind: &str| json!({"optionId": kind, "name": kind, "kind": kind});
     let table = [
         (["allow_once", "reject_once"], json!(null), true),
-        (["allow_always", "reject_always"], json!(null), true),
+        (["allow_always", "reject_always"], json!(["optionId"]), false),
         (["allow_once", "allow_always"], json!(["optionId"]), false),
         (["reject_once", "newer"], json!(["optionId"]), false),
     ];
@@ -269,6 +269,19 @@ fn approval_is_offered_if_options_allow_and_reject() {
         assert_eq!(schema["required"], required, "{kinds:?}");
         assert_eq!(schema["properties"].get("approved").is_some(), offered, "{kinds:?}");
     }
+}
+
+/// A plain yes is none for all later calls.
+#[test]
+fn approval_selects_no_lasting_option() {
+    let option = |kind: &str| json!({"optionId": kind, "name": kind, "kind": kind});
+    let mut request = ask(7, "t");
+    request["options"] = ["allow_always", "reject_once"].map(option).into_iter().collect();
+    let yes = resume("r2", &[("int-1", json!({"approved": true}))]);
+    let no = resume("r3", &[("int-1", json!({"approved": false}))]);
+    let stream = played(&[begin("r1"), request, yes, no, end()]);
+    assert_eq!(ends(&stream), ["interrupt", "RESUME_INVALID", "success"]);
+    assert_eq!(answers(&stream), [(json!(7), selected("reject_once"))]);
 }
 
 #[test]

@@ -131,6 +131,13 @@ impl Agents {
     }
 }
 
+/// What makes the ids of a thread unique.
+pub(crate) struct ThreadIds {
+    /// Secret from agents.
+    pub(crate) interrupt_prefix: String,
+    pub(crate) id_scope: String,
+}
+
 impl AcpAgents {
     fn new(
         settings: &Settings,
@@ -198,12 +205,13 @@ impl AcpAgents {
         &self,
         user: &UserAgent,
         key: &ThreadName,
-        interrupt_prefix: String,
+        names: ThreadIds,
         servers: &Arc<PageServers>,
         remembered: watch::Sender<Option<Remembered>>,
     ) -> Result<bool, StartError> {
         let mut options = user.conversation.clone();
-        options.translator.interrupt_prefix = interrupt_prefix;
+        options.translator.interrupt_prefix = names.interrupt_prefix;
+        options.translator.id_scope = names.id_scope;
         let page = self.page_tools(&key.user, servers, &mut options);
         let name = key.text();
         let mut conversation = Conversation::new(options);

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct ModelRunStart {
     pub(crate) input: RunAgentInput,
     /// Messages that the input leaves out, known when the runs before it have ended.
-    pub(crate) earlier: BoxFuture<'static, Vec<Message>>,
+    pub(crate) history: BoxFuture<'static, Vec<Message>>,
     pub(crate) log: Arc<RunLog>,
     pub(crate) cancel: Cancel,
     pub(crate) span: Option<TraceContext>,
@@ -96,7 +96,7 @@ impl ModelThread {
     }
 
     fn begin(&self, run: ModelRunStart) -> Active {
-        let ModelRunStart { mut input, earlier, log, cancel, span, reply } = run;
+        let ModelRunStart { mut input, history, log, cancel, span, reply } = run;
         if reply.send(Ok(())).is_err() {
             // The client has disconnected, and the run will have no reader.
             request_cancel(&cancel, CancelReason::NoReader);
@@ -106,7 +106,10 @@ impl ModelThread {
         let (model, name) = (self.model.clone(), self.name.clone());
         let current = cancel.clone();
         let running = async move {
-            input.messages.splice(..0, earlier.await);
+            let history = history.await;
+            if !history.is_empty() {
+                input.messages = history;
+            }
             records::run_started(&name, &input);
             let run = ModelRun { input, user, time, traced, cancel, shutdown };
             let push = |event: &_| {

@@ -2,7 +2,7 @@
 use super::*;
 use crate::thread::{permission, request};
 use acp_types::client::RequestKey;
-use agui_bridge::conversation::{AgentReply, ConversationOptions, UserAnswer};
+use agui_bridge::conversation::{AgentReply, Conversation, ConversationOptions, UserAnswer};
 use agui_bridge::{AnswerError, PermissionAnswer, PermissionMode, Unanswered};
 use serde_json::Value;
 
@@ -57,6 +57,41 @@ fn permission_request_interrupts_the_run() {
     rig.end();
     assert_eq!(rig.outcome("2"), OK);
     assert_eq!(rig.run(again), Ok(Accepted::Again("2".into())));
+}
+
+/// The agent of the question is gone, with the program or alone. An answer does not begin its turn again.
+#[test]
+fn answer_after_the_loss_of_the_agent_sends_no_prompt() {
+    for has_text in [false, true] {
+        for is_restarted in [false, true] {
+            for features in [AgentFeatures::default(), resumes()] {
+                let mut rig = Rig::begun(options(), "Write");
+                if has_text {
+                    rig.session(said("I will."));
+                }
+                rig.session(permission(7));
+                rig.wait(Duration::from_millis(50));
+                let interrupts = rig.interrupts("1");
+                let mut later = if is_restarted {
+                    let remembered = rig.thread.remembered().cloned().unwrap();
+                    Rig::of(Conversation::new(options()).with_remembered(remembered))
+                } else {
+                    rig.disconnect();
+                    rig
+                };
+                later.connect(features);
+                later.take_commands();
+                let answers = resume(&interrupts[0], &json!({"optionId": "no"}));
+                later.run(input("2", &[user("u-1", "Write")], &answers)).unwrap();
+                if later.commands.iter().any(|it| matches!(it, Command::Open(..))) {
+                    later.open("s");
+                }
+                assert!(!later.outcome("2").is_empty());
+                let is_prompt = |command: &Command| matches!(command, Command::Prompt { .. });
+                assert!(!later.commands.iter().any(is_prompt), "{has_text} {is_restarted}");
+            }
+        }
+    }
 }
 
 #[test]

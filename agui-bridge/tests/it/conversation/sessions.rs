@@ -5,12 +5,6 @@ use agui_bridge::conversation::Conversation;
 use agui_bridge::input::{Divergence, SessionScope};
 use serde_json::Value;
 
-fn resumes() -> AgentFeatures {
-    let mut features = AgentFeatures::default();
-    features.resume = true;
-    features
-}
-
 #[test]
 fn changed_conversation_has_a_new_session() {
     let mut rig = Rig::connected(options());
@@ -323,7 +317,8 @@ fn answer_without_text_is_not_repeated_by_other_inputs() {
 /// Returns a run of a client that sends its new message alone. The store has the earlier ones.
 fn new_alone(run: &str, earlier: &[Value], new: &Value) -> RunRequest {
     let mut request = RunRequest::from(input(run, core::slice::from_ref(new), &json!({})));
-    request.earlier = input(run, earlier, &json!({})).messages;
+    let history = [earlier, core::slice::from_ref(new)].concat();
+    request.history = input(run, &history, &json!({})).messages;
     request
 }
 

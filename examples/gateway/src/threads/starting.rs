@@ -3,7 +3,7 @@ use super::shared::run_name;
 use super::{
     Cancel, Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock,
 };
-use crate::agents::{AcpAgents, Agents};
+use crate::agents::{AcpAgents, Agents, ThreadIds};
 use crate::model::{ModelRunStart, ModelThread};
 use crate::run::StartError;
 use agent_tools::mcp_bridge_http::random_id;
@@ -22,6 +22,9 @@ use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+
+/// Length of the random part of message ids.
+const ID_SCOPE: usize = 8;
 
 /// Maximum number of runs that wait for the task of a model's thread.
 const MAX_STARTS: usize = 64;
@@ -151,12 +154,12 @@ impl Threads {
         match agents {
             Agents::Model(model) => {
                 let (replicas, posted) = (self.replicas.clone(), input.clone());
-                let earlier = async move {
+                let history = async move {
                     all_cancelled(before).await;
-                    replicas.earlier(&name, &posted).await
+                    replicas.history(&name, &posted).await
                 };
-                let earlier = earlier.boxed();
-                let run = ModelRunStart { input, earlier, log, cancel, span, reply };
+                let history = history.boxed();
+                let run = ModelRunStart { input, history, log, cancel, span, reply };
                 let sent = self.model_thread(key, lease, model)?.try_send(run);
                 sent.map_err(|_| StartError::Overloaded)?;
                 match timeout(self.times.queue.0, begun).await {
@@ -165,12 +168,12 @@ impl Threads {
                 }
             }
             Agents::Acp(acp) => {
-                let earlier = self.replicas.earlier(&name, &input).await;
+                let history = self.replicas.history(&name, &input).await;
                 let (name, run_id) = (key.text(), input.run_id.clone());
                 let user = acp.users.open(&key.user).await?;
                 self.open_thread(key, lease, acp, &user).await?;
                 let mut run = RunRequest::from(input);
-                run.earlier = earlier;
+                run.history = history;
                 user.connection.start(
                     &name,
                     NewRun { run, log, span, cancel: cancel.clone() },
@@ -242,13 +245,16 @@ impl Threads {
             return Ok(());
         }
         let entry = lock(&self.threads).get(key).map(|entry| entry.name.clone());
-        let prefix = format!("{}{INTERRUPT}", entered.or(entry).unwrap_or_default());
+        let interrupt_prefix = format!("{}{INTERRUPT}", entered.or(entry).unwrap_or_default());
+        let random = random_id().map_err(|_| StartError::Overloaded)?;
+        let id_scope = format!("{}-", random.get(..ID_SCOPE).unwrap_or(&random));
+        let ids = ThreadIds { interrupt_prefix, id_scope };
         let session = self.replicas.recall(&name).await;
         let session = session.and_then(|session| serde_json::from_str(&session).ok());
         let remembered = watch::Sender::new(session);
         let mut changes = remembered.subscribe();
         let note = Arc::new(SessionNote::new(name, changes.clone()));
-        if acp.open_thread(user, key, prefix, &self.page_servers, remembered)? {
+        if acp.open_thread(user, key, ids, &self.page_servers, remembered)? {
             if let Some(entry) = lock(&self.threads).get_mut(key) {
                 entry.note = Some(note.clone());
             }

@@ -42,12 +42,9 @@ impl Replica {
         self.store.run(run).await
     }
 
-    /// Returns the messages before a run that its input leaves out, because it has only new messages of the user. Empty
-    /// without a store that keeps conversations.
-    pub async fn earlier(&self, run: &str, input: &RunAgentInput) -> Vec<Message> {
-        if !input.messages.iter().all(|message| matches!(message, Message::User(_))) {
-            return Vec::new();
-        }
+    /// Returns the conversation with the messages of a new run, if its input leaves some of it out. Otherwise, and without a
+    /// store that keeps conversations, the result is empty.
+    pub async fn history(&self, run: &str, input: &RunAgentInput) -> Vec<Message> {
         let record = match self.store.run(run).await {
             Ok(record) => record,
             Err(error) => {
@@ -55,12 +52,8 @@ impl Replica {
                 None
             }
         };
-        let mut messages = record.map(|record| record.input.messages).unwrap_or_default();
-        if !messages.ends_with(&input.messages) {
-            return Vec::new();
-        }
-        messages.truncate(messages.len() - input.messages.len());
-        messages
+        let messages = record.map(|record| record.input.messages).unwrap_or_default();
+        if messages == input.messages { Vec::new() } else { messages }
     }
 
     /// Removes a run.
