@@ -7,7 +7,7 @@ use agui_types::message::Message;
 use agui_types::reduce::Reducer;
 use agui_types::sse::Decoder;
 use continuation::{Continuation, is_instruction};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 mod continuation;
 
@@ -29,11 +29,13 @@ impl MessagesAfter {
 
     /// Applies the event of a frame. No event removes a message: only a user does, by the input of a later run.
     pub(crate) fn apply(&mut self, frame: &[u8]) {
-        if let (Some(reducer), Some(mut event)) = (&mut self.0, event(frame)) {
-            if let Event::MessagesSnapshot(snapshot) = &mut event {
-                add_missing(&mut snapshot.messages, reducer.messages());
+        if let (Some(reducer), Some(event)) = (&mut self.0, event(frame)) {
+            if let Event::MessagesSnapshot(snapshot) = event {
+                let messages = with_missing(snapshot.messages, reducer.messages());
+                *reducer = Reducer::holding(messages, reducer.state().clone());
+            } else {
+                let _skipped = reducer.handle(&event);
             }
-            let _skipped = reducer.handle(&event);
         }
     }
 
@@ -49,11 +51,24 @@ pub(crate) fn event(frame: &[u8]) -> Option<Event> {
     decoder.next_frame()?.ok()?.decode().ok()
 }
 
-/// Adds the messages that a snapshot leaves out. The reducer keeps the order of those that it has.
-fn add_missing(snapshot: &mut Vec<Message>, before: &[Message]) {
+/// Returns the messages of a snapshot with those that it leaves out, each behind the one before it.
+fn with_missing(snapshot: Vec<Message>, before: &[Message]) -> Vec<Message> {
     let listed: HashSet<MessageId> = snapshot.iter().filter_map(Message::id).collect();
-    let is_missing = |message: &&Message| message.id().is_some_and(|id| !listed.contains(&id));
-    snapshot.extend(before.iter().filter(is_missing).cloned());
+    let mut missing: HashMap<Option<MessageId>, Vec<Message>> = HashMap::new();
+    let mut previous = None;
+    for message in before {
+        match message.id().filter(|id| listed.contains(id)) {
+            Some(id) => previous = Some(id),
+            None => missing.entry(previous.clone()).or_default().push(message.clone()),
+        }
+    }
+    let mut messages = missing.remove(&None).unwrap_or_default();
+    for message in snapshot {
+        let behind = missing.remove(&message.id());
+        messages.push(message);
+        messages.extend(behind.into_iter().flatten());
+    }
+    messages
 }
 
 /// Adds the earlier messages to an input that leaves them out.
@@ -81,7 +96,7 @@ pub(crate) fn continue_after(
     let is_new = |message: &Message| matches!(message, Message::User(_)) && is_unknown(message);
     let is_answer = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
     let messages = &mut input.messages;
-    if messages.iter().all(is_new) {
+    if messages.iter().all(is_new) && !repeats_prompts(messages, &before) {
         messages.splice(..0, latest(before));
         return;
     }
@@ -90,14 +105,33 @@ pub(crate) fn continue_after(
         messages.splice(..0, latest(before));
         return;
     }
-    if let Some((place, beginning)) = beginning(messages, &before) {
-        messages.splice(place..place, latest(beginning));
-    }
     let asked = asked.and_then(|asked| asked.messages.last());
-    match Continuation::of(messages, &before, asked).filter(|it| is_answer || it.has_new) {
+    let continuation = |messages: &[Message]| {
+        Continuation::of(messages, &before, asked).filter(|it| is_answer || it.has_new)
+    };
+    let mut found = continuation(messages);
+    if found.is_none()
+        && let Some((place, beginning)) = beginning(messages, &before)
+    {
+        messages.splice(place..place, latest(beginning));
+        found = continuation(messages);
+    }
+    match found {
         Some(continuation) => *messages = continuation.merge(messages, before),
         None => carry_over(messages, before),
     }
+}
+
+/// Returns whether messages of the user begin with those of a conversation without an answer: the client has the whole
+/// conversation, and gives new ids to its messages.
+fn repeats_prompts(messages: &[Message], before: &[Message]) -> bool {
+    let mut prompts = before.iter().filter(|message| !is_instruction(message));
+    let count = prompts.clone().count();
+    let is_same = |(ours, theirs): (&Message, &Message)| match (ours, theirs) {
+        (Message::User(ours), Message::User(theirs)) => ours.content == theirs.content,
+        _ => false,
+    };
+    count > 0 && count < messages.len() && prompts.by_ref().zip(messages).all(is_same)
 }
 
 /// Returns whether a message of the user is missing. Clients may make new ids for each input, so contents are compared as well.

@@ -7,8 +7,6 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Continuation {
     /// The indices in the input of the messages that it shares, by their indices in the conversation.
     shared: HashMap<usize, usize>,
-    /// The indices in the input of messages of which it has the beginning.
-    cut: HashSet<usize>,
     /// Whether a new message of the user follows.
     pub(super) has_new: bool,
 }
@@ -34,7 +32,7 @@ impl Continuation {
         let (_, first) = rest.iter().find(|message| is_prompt(message))?;
         // The conversation may lack its beginning.
         let start = said(messages).position(|(_, their)| is_same(first, their)).unwrap_or_default();
-        let mut continuation = Self { shared: HashMap::new(), cut: HashSet::new(), has_new: false };
+        let mut continuation = Self { shared: HashMap::new(), has_new: false };
         for (index, their) in said(messages).skip(start) {
             let is_user = matches!(their, Message::User(_));
             let prompt = rest.iter().position(is_prompt);
@@ -45,13 +43,9 @@ impl Continuation {
             };
             let found = rest.iter().take(reach).position(is_like);
             match found.and_then(|place| rest.get(place..)?.split_first()) {
-                Some(((our_index, our), after)) if is_user || !continuation.has_new => {
+                Some(((our_index, _), after)) if is_user || !continuation.has_new => {
                     rest = after;
-                    if is_same(our, their) {
-                        continuation.shared.insert(*our_index, index);
-                    } else {
-                        continuation.cut.insert(index);
-                    }
+                    continuation.shared.insert(*our_index, index);
                 }
                 None if is_user && is_new(their) && prompt.is_none() => continuation.has_new = true,
                 _ => return None,
@@ -61,23 +55,27 @@ impl Continuation {
         has_all.then_some(continuation)
     }
 
-    /// Returns the conversation with the new messages. Of a message that both have, the one of the input stays.
+    /// Returns the conversation with the new messages. A message with its own id is ours, since the client may have missed a
+    /// part of it. One to which the client has given another id stays, unless it is the beginning of ours.
     pub(super) fn merge(self, messages: &mut Vec<Message>, before: Vec<Message>) -> Vec<Message> {
-        let mut rest: Vec<_> = messages.drain(..).enumerate().collect();
-        rest.retain(|(index, _)| !self.cut.contains(index));
-        let places = Places::of(&rest);
-        let mut rest = rest.into_iter().peekable();
+        let messages = core::mem::take(messages);
+        let places = Places::of(&messages);
+        let mut rest = messages.into_iter().enumerate().peekable();
         let mut merged = Vec::new();
-        for (our_index, message) in before.into_iter().enumerate() {
+        for (our_index, ours) in before.into_iter().enumerate() {
             let shared = self.shared.get(&our_index).copied();
-            match shared.or_else(|| places.find(&message)) {
-                Some(index) => {
-                    while let Some((_, theirs)) = rest.next_if(|(other, _)| *other <= index) {
-                        merged.push(theirs);
-                    }
+            let Some(place) = shared.or_else(|| places.find(&ours)) else {
+                if !is_instruction(&ours) {
+                    merged.push(ours);
                 }
-                None if is_instruction(&message) => {}
-                None => merged.push(message),
+                continue;
+            };
+            while let Some((_, theirs)) = rest.next_if(|(index, _)| *index < place) {
+                merged.push(theirs);
+            }
+            if let Some((_, theirs)) = rest.next_if(|(index, _)| *index == place) {
+                let is_ours = ours.id() == theirs.id() || is_cut(&ours, &theirs);
+                merged.push(if is_ours { ours } else { theirs });
             }
         }
         merged.extend(rest.map(|(_, theirs)| theirs));
@@ -93,18 +91,18 @@ struct Places {
 }
 
 impl Places {
-    fn of(messages: &[(usize, Message)]) -> Self {
+    fn of(messages: &[Message]) -> Self {
         let mut places =
             Self { messages: HashMap::new(), calls: HashMap::new(), results: HashMap::new() };
-        for (index, message) in messages {
-            places.messages.extend(message.id().map(|id| (id, *index)));
+        for (index, message) in messages.iter().enumerate() {
+            places.messages.extend(message.id().map(|id| (id, index)));
             match message {
                 Message::Assistant(assistant) => {
                     let calls = assistant.tool_calls.iter().flatten();
-                    places.calls.extend(calls.map(|call| (call.id.clone(), *index)));
+                    places.calls.extend(calls.map(|call| (call.id.clone(), index)));
                 }
                 Message::Tool(tool) => {
-                    places.results.insert(tool.tool_call_id.clone(), *index);
+                    places.results.insert(tool.tool_call_id.clone(), index);
                 }
                 _ => {}
             }
@@ -149,14 +147,16 @@ fn is_same(ours: &Message, theirs: &Message) -> bool {
     }
 }
 
-/// Returns whether a message of an input is the beginning of one of the conversation.
+/// Returns whether a text of an input is the beginning of one of the conversation.
 fn is_cut(ours: &Message, theirs: &Message) -> bool {
     let (Message::Assistant(ours), Message::Assistant(theirs)) = (ours, theirs) else {
         return false;
     };
     let beginning = theirs.content.as_deref().unwrap_or_default();
     let whole = ours.content.as_deref().unwrap_or_default();
-    ours.id == theirs.id && whole.starts_with(beginning)
+    !beginning.is_empty()
+        && whole.starts_with(beginning)
+        && (ours.id == theirs.id || whole != beginning)
 }
 
 fn count_calls(message: &AssistantMessage) -> usize {

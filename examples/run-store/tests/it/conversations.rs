@@ -125,6 +125,7 @@ pub(crate) async fn keeps_missed_answers(store: &dyn RunStore) {
         |id: &str, text: &str| format!(r#"{{"id":"{id}","role":"assistant","content":"{text}"}}"#);
     let call = r#"{"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}"#;
     let calling = format!(r#"{{"id":"t","role":"assistant","toolCalls":[{call}]}}"#);
+    let cut_calling = calling.replace(r#""{}""#, r#""{""#);
     let renewed_calling = format!(r#"{{"id":"t-2","role":"assistant","toolCalls":[{call}]}}"#);
     let result = r#"{"id":"r","role":"tool","toolCallId":"c","content":"Seen."}"#;
     let renewed_result = r#"{"id":"r-2","role":"tool","toolCallId":"c","content":"Seen."}"#;
@@ -149,6 +150,28 @@ pub(crate) async fn keeps_missed_answers(store: &dyn RunStore) {
             &["m-2", "n-2", "o-2", "t-2", "r-2", "p", "q"],
         ),
         ("the beginning", format!("{o},{q}"), &whole),
+        ("the text of a known message", format!("{m},{n},{o},{},{q}", assistant("p", "")), &whole),
+        ("the end of a call", format!("{m},{n},{o},{cut_calling},{q}"), &whole),
+        (
+            "its ids, and the end of the text",
+            format!(
+                "{},{},{},{renewed_calling},{renewed_result},{},{q}",
+                user_message("m-2", "Hi"),
+                assistant("n-2", "Ho"),
+                user_message("o-2", "More"),
+                assistant("p-2", "Ha"),
+            ),
+            &["m-2", "n-2", "o-2", "t-2", "r-2", "p", "q"],
+        ),
+        (
+            "some ids",
+            format!(
+                "{},{},{o},{calling},{result},{p},{q}",
+                user_message("m-2", "Hi"),
+                assistant("n-2", "Ho")
+            ),
+            &["m-2", "n-2", "o", "t", "r", "p", "q"],
+        ),
         ("nothing, and asks again", format!("{m},{n},{o}"), &["m", "n", "o"]),
         (
             "nothing, and edits",
@@ -168,7 +191,34 @@ pub(crate) async fn keeps_missed_answers(store: &dyn RunStore) {
         let texts = texts_before(store, &run_name("3")).await;
         let has_answer = texts.iter().any(|text| text == "p: Ha, ha");
         assert_eq!(has_answer, expected.contains(&"p"), "the client lacks {lacks}");
+        let record = store.run(&run_name("3")).await.expect("a read").expect("a run");
+        let history = serde_json::to_string(&record.input.messages).expect("JSON");
+        assert!(!history.contains(r#""arguments":"{""#), "the client lacks {lacks}");
     }
+}
+
+/// A conversation without an answer, of which a client has the messages with new ids.
+pub(crate) async fn recognizes_prompts(store: &dyn RunStore) {
+    let name = thread("u", "prompts");
+    run(store, "p1", &name, &user_message("m", "Hi"), &[]).await;
+    let renewed = format!("{},{}", user_message("m-2", "Hi"), user_message("o", "More"));
+    run(store, "p2", &name, &renewed, &[]).await;
+    assert_eq!(ids_before(store, "p2").await, ["m-2", "o"]);
+    run(store, "p3", &name, &user_message("q", "Hi"), &[]).await;
+    assert_eq!(ids_before(store, "p3").await, ["m-2", "o", "q"], "a new message alone");
+}
+
+/// What an agent repeats of its conversation stays at its place.
+pub(crate) async fn keeps_places(store: &dyn RunStore) {
+    let name = thread("u", "places");
+    let assistant = |id: &str| format!(r#"{{"id":"{id}","role":"assistant","content":"Ho"}}"#);
+    let [m, o, q] = [("m", "Hi"), ("o", "More"), ("q", "On")].map(|(id, it)| user_message(id, it));
+    run(store, "s1", &name, &m, &answer("n", "Ho")).await;
+    let repeated = format!("{m},{},{},{o}", user_message("x", "There"), assistant("y"));
+    let snapshot = MessagesSnapshotEvent::new(record(&name, &repeated).input.messages).into();
+    run(store, "s2", &name, &o, &[vec![snapshot], answer("p", "Ha")].concat()).await;
+    run(store, "s3", &name, &q, &[]).await;
+    assert_eq!(ids_before(store, "s3").await, ["m", "n", "x", "y", "o", "p", "q"]);
 }
 
 /// Returns the messages before a run, each as its id and text.

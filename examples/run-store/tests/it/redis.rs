@@ -2,7 +2,8 @@
 use crate::contract::{LONG, all, step};
 use crate::conversations::{
     answer, continues_after_waiting, continues_with_answers, continues_with_new_messages, frame,
-    keeps_messages, keeps_missed_answers, record, run, thread, user_message,
+    keeps_messages, keeps_missed_answers, keeps_places, recognizes_prompts, record, run, thread,
+    user_message,
 };
 use agui_types::message::Message;
 use proptest::prelude::*;
@@ -76,6 +77,16 @@ async fn conversation_keeps_its_messages() {
 #[tokio::test]
 async fn missed_answers_are_kept() {
     keeps_missed_answers(&grown().await).await;
+}
+
+#[tokio::test]
+async fn prompts_are_recognized_by_their_contents() {
+    recognizes_prompts(&grown().await).await;
+}
+
+#[tokio::test]
+async fn repeated_conversation_stays_at_its_place() {
+    keeps_places(&grown().await).await;
 }
 
 #[tokio::test]
