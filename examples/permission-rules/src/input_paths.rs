@@ -25,7 +25,7 @@ const PATH_NAMES: [&str; 11] = [
 ];
 
 /// Members that say how a part of a file is read or replaced, or why, in the same form.
-const HARMLESS_MEMBERS: [&str; 47] = [
+const HARMLESS_MEMBERS: [&str; 48] = [
     "aiproposedcontent",
     "autoapproved",
     "callid",
@@ -44,6 +44,7 @@ const HARMLESS_MEMBERS: [&str; 47] = [
     "filetext",
     "headlimit",
     "ignorecase",
+    "insert",
     "insertline",
     "instruction",
     "justification",

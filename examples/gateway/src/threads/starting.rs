@@ -80,7 +80,13 @@ impl Threads {
         // A separate task, since the client may disconnect at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
-        self.tasks.spawn(async move {
+        // It may leave while the run waits, too.
+        let watch = {
+            let (threads, run, log, cancel) =
+                (self.clone(), run.clone(), log.clone(), cancel.clone());
+            async move { threads.watch(&run, &log, &cancel).await }
+        };
+        let serve = async move {
             let name = run_name(&run);
             if let Some(before) = &before {
                 before.shared.cancelled().await;
@@ -125,8 +131,7 @@ impl Threads {
                     shared.cancel();
                 };
                 let steer = threads.steer(&key, &run, &log, &cancel);
-                let watch = threads.watch(&run, &log, &cancel);
-                tokio::join!(share, watch, steer, end(span, &log));
+                tokio::join!(share, steer, end(span, &log));
                 drop(record);
                 threads.keep(&crowded_out).await;
                 // At the end of this gateway, records that others read expire in the store.
@@ -135,7 +140,8 @@ impl Threads {
                 }
                 threads.drop_log(&key, &run);
             }
-        });
+        };
+        self.tasks.spawn(async move { tokio::join!(watch, serve) });
         begun.await.map_err(|_| StartError::Ending)?.map(|()| reader)
     }
 

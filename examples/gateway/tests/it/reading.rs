@@ -139,3 +139,31 @@ async fn runs_queue_or_supersede_by_setting() {
     assert_eq!(first.rest().await.end(), "cancelled");
     assert_eq!(second.rest().await.end(), "success");
 }
+
+/// A client that leaves while its run waits is none that waits for it.
+#[tokio::test]
+async fn waiting_run_without_a_reader_is_not_carried_out() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let settings = "permission = 'ask-in-stream'\nwhen-busy = 'queue'\n[limits]\nqueue = 1\n\
+                    [times]\ndisconnect-grace = 0.1";
+    std::fs::write(file.path(), settings).unwrap();
+    let arguments = ["--config", file.path().to_str().unwrap()];
+    let mut gateway = Gateway::start(&arguments, &[("RUST_LOG", "gateway=info")]).await;
+    let mut first = gateway.ask("t", "1", "permission").await;
+    let asked = first.until_asked().await;
+    let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
+    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
+    let (refused, which, waiting) = select_all(both).await;
+    assert_eq!(refusal(refused).await.0, 409);
+    drop(waiting);
+    gateway.says("nobody reads the run").await;
+    let answer = serde_json::json!({ "optionId": "allow-once" });
+    gateway.post(&format!("interrupts/{asked}"), &answer).await;
+    assert_eq!(first.rest().await.end(), "success");
+    let left = &inputs[1 - which];
+    let response = gateway.follow(left["runId"].as_str().unwrap(), None).await;
+    let told = Run::new(left, response).rest().await;
+    assert_eq!((told.end(), &*told.text()), ("cancelled", ""));
+    let result = told.finished().result.as_ref().unwrap().as_str();
+    assert!(result.contains("no-reader"), "{result}");
+}
