@@ -79,8 +79,8 @@ pub struct SessionMemory {
     /// Messages that the agent does not have, and does not receive.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     cancelled: CancelledMessages,
-    /// Messages of turns that ended, or were cancelled, without an answer, or whose agent is gone. A new
-    /// session does not receive them as instructions.
+    /// Messages of turns that ended, or were cancelled, without an answer, and of interrupted turns without
+    /// their agent. A new session does not receive them as instructions.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     unanswered: CancelledMessages,
     /// The turn of the last prompt.

@@ -143,7 +143,7 @@ impl Translator {
         (key, Operation::Call(description))
     }
 
-    /// Leaves out the options whose id another one has: an answer could mean either.
+    /// Leaves out options that share an id: an answer could mean either.
     fn distinct(&mut self, mut options: Vec<PermissionOption>) -> Vec<PermissionOption> {
         let mut counts: BTreeMap<PermissionOptionId, usize> = BTreeMap::new();
         for option in &options {

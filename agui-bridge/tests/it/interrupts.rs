@@ -271,7 +271,7 @@ fn approval_is_offered_if_options_allow_and_reject() {
     }
 }
 
-/// A plain yes is none for all later calls.
+/// A plain yes is for this call alone.
 #[test]
 fn approval_selects_no_lasting_option() {
     let option = |kind: &str| json!({"optionId": kind, "name": kind, "kind": kind});

@@ -149,7 +149,7 @@ impl History {
         Ok(log.follow(0)?.with_snapshot(record.snapshot()))
     }
 
-    /// Reads a conversation whose last run has this end.
+    /// Reads a conversation that ends with this event.
     fn ended(
         &self,
         input: &RunAgentInput,

@@ -76,7 +76,7 @@ const HARMLESS_MEMBERS: [&str; 48] = [
     "viewrange",
 ];
 
-/// Members with a diff, whose headers name files.
+/// Members with a diff. Its headers name files.
 const DIFF_MEMBERS: [&str; 3] = ["diff", "patch", "unifieddiff"];
 
 /// Beginnings of the lines of a diff that name a file.
@@ -117,7 +117,7 @@ enum Role {
     Harmless,
     /// An object with further members.
     Members,
-    /// An object whose names are paths.
+    /// An object with paths as names.
     Changes,
     Unknown,
 }

@@ -140,7 +140,7 @@ async fn runs_queue_or_supersede_by_setting() {
     assert_eq!(second.rest().await.end(), "success");
 }
 
-/// A client that leaves while its run waits is none that waits for it.
+/// Its client leaves while the run waits.
 #[tokio::test]
 async fn waiting_run_without_a_reader_is_not_carried_out() {
     let file = tempfile::NamedTempFile::new().unwrap();
