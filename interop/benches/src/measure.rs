@@ -122,7 +122,8 @@ fn counts(case: &str, paths: &[&Path]) -> Vec<(u64, [u64; 3])> {
     })
 }
 
-fn instructions(case: &str, path: &str) -> u64 {
+/// Returns the instructions of a path over a case.
+pub fn instructions(case: &str, path: &str) -> u64 {
     let only = ["--collect-atstart=no", "--toggle-collect=benches::measured*"];
     callgrind_with(&only, &[case, path])
 }
