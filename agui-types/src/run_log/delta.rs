@@ -64,8 +64,26 @@ fn without_id(frame: &[u8]) -> &[u8] {
     if !frame.starts_with(b"id: ") {
         return frame;
     }
-    let end = frame.iter().position(|byte| *byte == b'\n').unwrap_or_default();
+    let end = line_end(frame).unwrap_or_default();
     frame.get(end + 1..).unwrap_or_default()
+}
+
+/// Returns the position of the first line feed. Ids have many bytes, so that eight are compared at a time.
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    const LOWEST: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
+    const LINE_FEEDS: u64 = u64::from_ne_bytes([b'\n'; 8]);
+    let (words, rest) = bytes.as_chunks();
+    for (place, word) in words.iter().enumerate() {
+        // A zero byte marks a line feed. The subtraction borrows from zero bytes first.
+        let differences = u64::from_le_bytes(*word) ^ LINE_FEEDS;
+        let found = differences.wrapping_sub(LOWEST) & !differences & HIGHEST;
+        if found != 0 {
+            return Some(place * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    Some(words.len() * 8 + end)
 }
 
 /// Returns whether `rest` is the text and the end of a frame.
@@ -83,5 +101,22 @@ fn plain_length(string: &[u8]) -> Option<usize> {
             return Some(length);
         }
         length += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The end of a line is the first line feed.
+        #[test]
+        fn line_end_is_the_first_line_feed(
+            bytes in prop::collection::vec(prop_oneof![8 => any::<u8>(), 1 => 9..12_u8], 0..40),
+        ) {
+            let expected = bytes.iter().position(|byte| *byte == b'\n');
+            prop_assert_eq!(line_end(&bytes), expected);
+        }
     }
 }
