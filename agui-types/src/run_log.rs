@@ -45,10 +45,12 @@ use recent::{FrameRange, RecentFrames};
 
 mod delta;
 mod fold;
+mod joiner;
 mod outcome;
 mod part;
 mod recent;
 
+pub use joiner::FrameJoiner;
 pub use outcome::{CANCEL_REASON, RunOutcome};
 pub use part::{LogBase, LogPart};
 

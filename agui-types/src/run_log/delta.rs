@@ -53,6 +53,11 @@ impl DeltaFrame {
         self.bytes.get(..self.head).is_some_and(|head| frame.starts_with(head))
     }
 
+    /// Returns the size of the frame.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn into_bytes(self) -> Bytes {
         // The log holds no spare capacity.
         self.bytes.into_boxed_slice().into()
