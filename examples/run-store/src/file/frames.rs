@@ -65,7 +65,7 @@ fn sizes(frames: &[Bytes]) -> Vec<u8> {
     frames.iter().flat_map(size).collect()
 }
 
-/// Removes the rows whose events all have at most this number. Readers skip the other such events.
+/// Removes the rows with events up to this number. A row with later ones stays, and readers skip its earlier events.
 pub(super) fn remove_until(it: &Connection, run: i64, last: u64) -> Result<()> {
     it.prepare_cached("DELETE FROM frame WHERE run = ?1 AND number <= ?2")?
         .execute((run, last.cast_signed()))?;
