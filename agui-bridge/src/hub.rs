@@ -9,7 +9,8 @@
 //! After each `handle_*`: transmit the lines of [`poll_transmit`](Hub::poll_transmit), take
 //! [`poll_event`](Hub::poll_event) until it returns `None`, wake readers of runs, and arm a timer for
 //! [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from
-//! [`poll_frame`](Hub::poll_frame), or reads one run by number with [`read`](Hub::read).
+//! [`poll_frame`](Hub::poll_frame), or reads one run by number with [`read`](Hub::read) after
+//! [`poll_changed`](Hub::poll_changed) has returned it.
 //!
 //! Output of the agent is stored in the logs immediately. A slow or missing reader of one thread does not delay others.
 //! A log is compacted within its limits. A run that exceeds its log fails with `LIMIT_EXCEEDED`.
@@ -70,7 +71,7 @@ mod text_piece;
 mod threads;
 mod version;
 
-pub use event::{Frame, HubEvent, HubRefused};
+pub use event::{ChangedRun, Frame, HubEvent, HubRefused};
 pub use options::HubOptions;
 use runs::Runs;
 use text::FastTexts;
@@ -320,6 +321,16 @@ impl Hub {
             let Frames { last, bytes, .. } = frames;
             let thread = String::from(&*thread.name);
             return Some(Frame { thread, run_id, last, bytes, has_ended });
+        }
+    }
+
+    /// Returns the next run with new frames, without a copy of them: an alternative to [`poll_frame`](Self::poll_frame) for
+    /// programs that read by number. Call it until it returns `None`.
+    pub fn poll_changed(&mut self) -> Option<ChangedRun> {
+        loop {
+            let (number, run_id, has_ended) = self.runs.poll_changed()?;
+            let Some(thread) = self.threads.get(number) else { continue };
+            return Some(ChangedRun { thread: String::from(&*thread.name), run_id, has_ended });
         }
     }
 

@@ -36,18 +36,21 @@ use crate::id::RunId;
 use crate::input::RunAgentInput;
 use crate::message::{Message, ReasoningMessage};
 use crate::sse;
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use bytes::Bytes;
 use jsonrpc_core::wire::Raw;
+use recent::{FrameRange, RecentFrames};
 
 mod delta;
 mod fold;
+mod joiner;
 mod outcome;
 mod part;
+mod recent;
 
+pub use joiner::FrameJoiner;
 pub use outcome::{CANCEL_REASON, RunOutcome};
 pub use part::{LogBase, LogPart};
 
@@ -73,6 +76,8 @@ pub struct RunLog {
     run_id: RunId,
     /// The run's part of an event id: the run id in printable ASCII.
     printable_id: String,
+    /// The line of an event id up to its number.
+    id_start: String,
     limits: RunLogLimits,
     /// The conversation before the run, as a JSON array. Decoded messages need several times its memory.
     messages: Raw,
@@ -84,8 +89,7 @@ pub struct RunLog {
     old: Vec<Bytes>,
     old_bytes: usize,
     /// The events after the compacted ones, a frame each.
-    recent: VecDeque<Bytes>,
-    recent_bytes: usize,
+    recent: RecentFrames,
     outcome: Option<RunOutcome>,
     ended: bool,
 }
@@ -99,9 +103,6 @@ pub struct RunLogLimits {
     /// [is full](RunLog::is_full).
     pub bytes: usize,
 }
-
-/// Size of the `id` line around the id of a run and the number.
-const ID_SIZE: usize = "id: :\n".len();
 
 /// The result of [`RunLog::read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,17 +150,18 @@ impl RunLog {
     /// Creates an empty log of the run that `input` starts.
     pub fn new(input: &RunAgentInput, limits: RunLogLimits) -> Self {
         let printable = |c: char| if c.is_ascii_graphic() { c } else { '_' };
+        let printable_id: String = input.run_id.as_str().chars().map(printable).collect();
         Self {
             run_id: input.run_id.clone(),
-            printable_id: input.run_id.as_str().chars().map(printable).collect(),
+            id_start: format!("id: {printable_id}:"),
+            printable_id,
             limits,
             messages: Raw::of(&input.messages),
             state: input.state.clone(),
             folded: 0,
             old: Vec::new(),
             old_bytes: 0,
-            recent: VecDeque::new(),
-            recent_bytes: 0,
+            recent: RecentFrames::default(),
             outcome: None,
             ended: false,
         }
@@ -189,7 +191,7 @@ impl RunLog {
         }
         let frame = self.next_frame(event).map_err(PushError::Unwritable)?;
         self.outcome = outcome.or(self.outcome.take());
-        self.append(frame);
+        self.recent.push(&[&frame]);
         self.fold_if_over();
         Ok(self.last())
     }
@@ -207,14 +209,9 @@ impl RunLog {
         if self.old_bytes / 2 > self.limits.bytes {
             return Err(PushError::Full);
         }
-        let mut digits = [0; 20];
-        let number = decimal(self.last() + 1, &mut digits);
-        let id = self.printable_id.len() + number.len() + ID_SIZE;
-        let mut bytes = Vec::with_capacity(id + frame.len());
-        for part in [b"id: ", self.printable_id.as_bytes(), b":", number, b"\n", frame] {
-            bytes.extend_from_slice(part);
-        }
-        self.append(bytes.into());
+        let mut line = [0; NUMBER_LINE];
+        let number = number_line(self.last() + 1, &mut line);
+        self.recent.push(&[self.id_start.as_bytes(), number, frame]);
         self.fold_if_over();
         Ok(self.last())
     }
@@ -222,6 +219,7 @@ impl RunLog {
     /// Ends the run: no event follows.
     pub fn end(&mut self) {
         self.ended = true;
+        self.recent.shrink();
     }
 
     /// Returns the events after number `after`: as many as fit into `max_bytes`, but at least one.
@@ -233,24 +231,15 @@ impl RunLog {
             return self.read_old(after);
         }
         let skipped = after.saturating_sub(self.folded);
-        let mut unread = self.recent.iter().skip(usize::try_from(skipped).unwrap_or(usize::MAX));
-        let Some(first) = unread.next() else {
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let batch = self.recent.batch(skipped, max_bytes);
+        let count: usize = batch.iter().map(|frames| frames.len()).sum();
+        if count == 0 {
             return if self.ended { Read::Ended } else { Read::Pending };
-        };
-        let mut bytes = first.len();
-        let fitting = unread.take_while(|frame| {
-            bytes = bytes.saturating_add(frame.len());
-            bytes <= max_bytes
-        });
-        let rest: Vec<&[u8]> = fitting.map(|frame| &frame[..]).collect();
-        let last = after.max(self.folded) + 1 + rest.len() as u64;
-        let bytes = if rest.is_empty() {
-            first.clone()
-        } else {
-            let first: &[u8] = first;
-            [&[first], &rest[..]].concat().concat().into()
-        };
-        Read::Frames(Frames { last, bytes })
+        }
+        let last = after.max(self.folded) + count as u64;
+        let bytes: Vec<&[u8]> = batch.into_iter().map(FrameRange::bytes).collect();
+        Read::Frames(Frames { last, bytes: bytes.concat().into() })
     }
 
     /// Returns the number in an event id of this run, if an event of that number exists.
@@ -284,7 +273,7 @@ impl RunLog {
 
     /// Returns the memory that the events use, and the conversation before them, in bytes.
     pub fn bytes(&self) -> usize {
-        self.old_bytes + self.recent_bytes + self.messages.as_str().len()
+        self.old_bytes + self.recent.bytes() + self.messages.as_str().len()
     }
 
     /// Returns whether compaction no longer keeps the log within its bounds. Stop the run then: at twice the bound the
@@ -304,11 +293,6 @@ impl RunLog {
         self.outcome.as_ref()
     }
 
-    fn append(&mut self, frame: Bytes) {
-        self.recent_bytes += frame.len();
-        self.recent.push_back(frame);
-    }
-
     /// Returns the compacted events, for a reader that has received those up to `after`.
     fn read_old(&self, after: u64) -> Read {
         let restated = if after > 0 { self.restated() } else { None };
@@ -321,7 +305,7 @@ impl RunLog {
     /// Returns the conversation before the run, as a frame.
     fn restated(&self) -> Option<Bytes> {
         let mut messages: Vec<Message> = self.messages.decode().ok()?;
-        for event in self.old.iter().filter_map(fold::decode) {
+        for event in self.old.iter().filter_map(|frame| fold::decode(frame)) {
             // A snapshot keeps reasoning messages that it does not list. The repeated deltas would be appended to
             // those.
             if let Event::ReasoningMessageStart(start) = event {
@@ -332,10 +316,15 @@ impl RunLog {
     }
 }
 
-/// Writes a number in decimal digits. Each piece of text has a number, and a formatter would cost more than the rest.
-fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
-    let mut begin = digits.len();
-    for (place, digit) in digits.iter_mut().enumerate().rev() {
+/// Largest length of a number in decimal digits with a line feed.
+const NUMBER_LINE: usize = 21;
+
+/// Writes a number in decimal digits and a line feed. Each piece of text has a number, and a formatter would cost more than the
+/// rest.
+fn number_line(mut number: u64, line: &mut [u8; NUMBER_LINE]) -> &[u8] {
+    *line = [b'\n'; NUMBER_LINE];
+    let mut begin = line.len();
+    for (place, digit) in line.iter_mut().enumerate().rev().skip(1) {
         begin = place;
         *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
         number /= 10;
@@ -343,5 +332,5 @@ fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
             break;
         }
     }
-    digits.get(begin..).unwrap_or_default()
+    line.get(begin..).unwrap_or_default()
 }

@@ -29,14 +29,22 @@ impl Conversation {
     /// not open, or the piece is too long for one event.
     pub(crate) fn handle_text(&mut self, message: &MessageId, text: &str, now: Duration) -> bool {
         self.begin_input(now);
+        let is_handled = self.handle_more_text(message, text);
+        if is_handled {
+            self.page.machine.note_activity(self.now);
+            self.translator.note_activity();
+        }
+        is_handled
+    }
+
+    /// As [`handle_text`](Self::handle_text), for a piece at the time of the previous one, without another input between them:
+    /// neither time limits nor outputs can have changed.
+    pub(crate) fn handle_more_text(&mut self, message: &MessageId, text: &str) -> bool {
         let Some(open) = self.open_text() else { return false };
         if open.message != message || text.len() > self.translator.delta_limit() {
             return false;
         }
-        let is_said = matches!(open.voice, Voice::Agent);
-        self.page.machine.note_activity(self.now);
-        self.translator.note_activity();
-        if is_said {
+        if matches!(open.voice, Voice::Agent) {
             self.memory.handle_text(message, text);
         }
         true

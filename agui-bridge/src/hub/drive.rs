@@ -197,6 +197,7 @@ impl Hub {
 
     /// Carries out the outputs of a conversation for the connection, its logs, and the program.
     pub(super) fn settle(&mut self, number: ThreadNumber, now: Duration) {
+        self.texts.settled = None;
         loop {
             let Some(thread) = self.threads.get_mut(number) else { return };
             if let Some(command) = thread.conversation.poll_command() {

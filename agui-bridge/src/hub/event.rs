@@ -26,6 +26,18 @@ pub struct Frame {
     pub has_ended: bool,
 }
 
+/// A run with new frames, which are in its [log](super::Hub::log).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedRun {
+    /// Name of the run's thread.
+    pub thread: String,
+    /// Id of the run.
+    pub run_id: RunId,
+    /// Whether the run has ended.
+    pub has_ended: bool,
+}
+
 /// A refused run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

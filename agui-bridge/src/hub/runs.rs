@@ -162,4 +162,20 @@ impl Runs {
             return Some((thread, run_id, frames, has_ended));
         }
     }
+
+    /// Returns the next run with new frames, and whether it has ended.
+    pub(super) fn poll_changed(&mut self) -> Option<(ThreadNumber, RunId, bool)> {
+        loop {
+            let (thread, run_id) = self.ready.pop_front()?;
+            let Some(run) = self.all.get_mut(&thread).and_then(|runs| runs.get_mut(&run_id)) else {
+                continue;
+            };
+            run.is_ready = false;
+            let last = run.log.last();
+            if run.polled < last {
+                run.polled = last;
+                return Some((thread, run_id, run.log.has_ended()));
+            }
+        }
+    }
 }

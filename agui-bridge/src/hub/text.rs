@@ -27,6 +27,8 @@ const MAX_TEXTS: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct FastTexts {
     texts: Vec<FastText>,
+    /// Thread and time of the last piece, unless another input has been handled since.
+    pub(super) settled: Option<(ThreadNumber, Duration)>,
     /// Buffer for a frame.
     frame: Vec<u8>,
 }
@@ -98,16 +100,30 @@ impl Hub {
         let Some(thread) = self.threads.get_mut(number) else { return false };
         let parsed = JsonString::parse(text).ok().filter(|(_, value)| !value.is_empty());
         let Some((delta, value)) = parsed else { return false };
-        let is_current = thread.session.is_some_and(|(_, key)| key == known.session);
-        if !is_current || !thread.conversation.handle_text(&known.message, &value, now) {
+        if thread.session.is_none_or(|(_, key)| key != known.session) {
+            return false;
+        }
+        let conversation = &mut thread.conversation;
+        let is_settled = self.texts.settled == Some((number, now));
+        let is_handled = if is_settled {
+            conversation.handle_more_text(&known.message, &value)
+        } else {
+            conversation.handle_text(&known.message, &value, now)
+        };
+        if !is_handled {
             return false;
         }
         self.texts.frame.clear();
         known.writer.write_escaped(&mut self.texts.frame, delta);
-        if !self.runs.push_written(number, &known.run_id, &self.texts.frame) {
-            thread.conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
+        let fits = self.runs.push_written(number, &known.run_id, &self.texts.frame);
+        if fits && is_settled {
+            return true;
+        }
+        if !fits {
+            conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
         }
         self.settle(number, now);
+        self.texts.settled = fits.then_some((number, now));
         true
     }
 

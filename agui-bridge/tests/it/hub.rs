@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+mod changed;
 mod decided;
 
 /// A hub, its agent, and all polled frames.

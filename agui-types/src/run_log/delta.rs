@@ -1,6 +1,7 @@
 //! Joins deltas without decoding: the frames of one message differ only in their text.
 use alloc::vec::Vec;
 use bytes::Bytes;
+use memchr::memchr;
 
 /// The frame of a delta without members other than its target and its text.
 #[derive(Debug)]
@@ -53,6 +54,11 @@ impl DeltaFrame {
         self.bytes.get(..self.head).is_some_and(|head| frame.starts_with(head))
     }
 
+    /// Returns the size of the frame.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn into_bytes(self) -> Bytes {
         // The log holds no spare capacity.
         self.bytes.into_boxed_slice().into()
@@ -64,7 +70,7 @@ fn without_id(frame: &[u8]) -> &[u8] {
     if !frame.starts_with(b"id: ") {
         return frame;
     }
-    let end = frame.iter().position(|byte| *byte == b'\n').unwrap_or_default();
+    let end = memchr(b'\n', frame).unwrap_or_default();
     frame.get(end + 1..).unwrap_or_default()
 }
 

@@ -10,7 +10,7 @@ use jsonrpc_core::wire::Raw;
 
 impl RunLog {
     pub(super) fn fold_if_over(&mut self) {
-        if self.recent_bytes > self.limits.bytes || self.recent.len() > self.limits.events {
+        if self.recent.bytes() > self.limits.bytes || self.recent.len() > self.limits.events {
             self.fold();
         }
     }
@@ -26,24 +26,29 @@ impl RunLog {
             self.old.pop();
         }
         let mut is_compacted = true;
-        while (self.recent_bytes > self.limits.bytes / 2
-            || self.recent.len() > self.limits.events / 2)
-            && let Some(frame) = self.recent.pop_front()
-        {
-            self.recent_bytes -= frame.len();
-            self.folded += 1;
-            if delta.as_mut().is_some_and(|delta| delta.join(&frame)) {
+        let mut count = 0;
+        let mut bytes = self.recent.bytes();
+        for frame in self.recent.iter() {
+            if bytes <= self.limits.bytes / 2 && self.recent.len() - count <= self.limits.events / 2
+            {
+                break;
+            }
+            bytes -= frame.len();
+            count += 1;
+            if delta.as_mut().is_some_and(|delta| delta.join(frame)) {
                 continue;
             }
             self.old.extend(delta.take().map(DeltaFrame::into_bytes));
-            delta = DeltaFrame::new(&frame);
+            delta = DeltaFrame::new(frame);
             let before = self.old.last().filter(|it| !is_short(it));
             is_compacted &=
                 delta.as_ref().zip(before).is_some_and(|(it, before)| it.continues(before));
             if delta.is_none() {
-                self.old.push(frame);
+                self.old.push(Bytes::copy_from_slice(frame));
             }
         }
+        self.recent.remove(count);
+        self.folded += count as u64;
         self.old.extend(delta.map(DeltaFrame::into_bytes));
         // Events that cannot be compacted stay as they are.
         if !is_compacted && let Some(compacted) = compacted(&self.old, self.state.as_ref()) {
@@ -58,7 +63,7 @@ const MAX_EXTENDED: usize = 64 << 10;
 
 /// Returns the same conversation and state in fewer frames; `state` is the one before the run.
 fn compacted(frames: &[Bytes], state: Option<&Raw>) -> Option<Vec<Bytes>> {
-    let mut events = frames.iter().map(decode).collect::<Option<Vec<_>>>()?;
+    let mut events = frames.iter().map(|frame| decode(frame)).collect::<Option<Vec<_>>>()?;
     let first =
         events.iter().position(|it| matches!(it, Event::StateSnapshot(_) | Event::StateDelta(_)));
     // A state delta can be compacted and repeated only after a snapshot.
@@ -81,7 +86,7 @@ pub(super) fn encode(event: &Event) -> Option<Bytes> {
 }
 
 /// Decodes the event of a frame.
-pub(super) fn decode(frame: &Bytes) -> Option<Event> {
+pub(super) fn decode(frame: &[u8]) -> Option<Event> {
     let mut decoder = sse::Decoder::with_limit(usize::MAX);
     decoder.push(frame);
     decoder.next_frame()?.ok()?.decode().ok()

@@ -1,4 +1,5 @@
 //! Parts of a log, which extend a copy elsewhere.
+use super::recent::FrameRange;
 use super::{RunLog, RunOutcome, fold};
 use alloc::vec::Vec;
 use bytes::Bytes;
@@ -45,13 +46,8 @@ impl RunLog {
             (after < self.folded).then(|| LogBase { last: self.folded, frames: self.old.clone() });
         let after = after.max(self.folded);
         let skipped = usize::try_from(after - self.folded).unwrap_or(usize::MAX);
-        let mut bytes = 0_usize;
-        let fitting = self.recent.iter().skip(skipped).take_while(|frame| {
-            let is_first = bytes == 0;
-            bytes = bytes.saturating_add(frame.len());
-            is_first || bytes <= max_bytes
-        });
-        let frames: Vec<Bytes> = fitting.cloned().collect();
+        let batch = self.recent.batch(skipped, max_bytes);
+        let frames: Vec<Bytes> = batch.into_iter().flat_map(FrameRange::copies).collect();
         let has_ended = self.ended && after + frames.len() as u64 >= self.last();
         LogPart { base, after, frames, has_ended }
     }
@@ -68,8 +64,7 @@ impl RunLog {
             && base.last > self.folded
         {
             let replaced = usize::try_from(base.last - self.folded).unwrap_or(usize::MAX);
-            let replaced = replaced.min(self.recent.len());
-            self.recent_bytes -= self.recent.drain(..replaced).map(|it| it.len()).sum::<usize>();
+            self.recent.remove(replaced);
             self.folded = base.last;
             self.old_bytes = base.frames.iter().map(Bytes::len).sum();
             self.old = base.frames;
@@ -78,10 +73,11 @@ impl RunLog {
             return;
         }
         let known = usize::try_from(self.last() - part.after).unwrap_or(usize::MAX);
-        part.frames.into_iter().skip(known).for_each(|frame| self.append(frame));
+        part.frames.iter().skip(known).for_each(|frame| self.recent.push(&[frame]));
         if part.has_ended {
-            self.ended = true;
-            let last = self.recent.back().or(self.old.last()).and_then(fold::decode);
+            self.end();
+            let last = self.recent.last().or(self.old.last().map(|frame| &frame[..]));
+            let last = last.and_then(fold::decode);
             self.outcome = last.as_ref().and_then(RunOutcome::of);
         }
         self.fold_if_over();

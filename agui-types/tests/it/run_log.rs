@@ -6,7 +6,9 @@ use agui_types::event::{
 };
 use agui_types::input::RunAgentInput;
 use agui_types::reduce::Reducer;
-use agui_types::run_log::{Frames, LogPart, PushError, Read, RunLog, RunLogLimits, RunOutcome};
+use agui_types::run_log::{
+    FrameJoiner, Frames, LogPart, PushError, Read, RunLog, RunLogLimits, RunOutcome,
+};
 use agui_types::sse::{Decoder, DeltaWriter};
 use agui_types::verify::Verifier;
 use jsonrpc_core::wire;

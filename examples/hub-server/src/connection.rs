@@ -21,7 +21,7 @@ use agui_types::run_log;
 use run_store::{LiveLog, RunLog};
 use semconv_map::trace_context::TraceContext;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, SetOnce, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -72,7 +72,9 @@ pub struct AgentConnection {
 /// What the task shares with requests and readers.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    state: Mutex<State>,
+    /// While an agent writes without pauses, the task takes the lock again as soon as it has released it. This lock is passed on
+    /// to a waiting reader within a millisecond, so that readers keep up.
+    state: parking_lot::Mutex<State>,
     /// Wakes the task.
     pub(crate) wake: Notify,
     pub(crate) began: Instant,
@@ -122,7 +124,8 @@ impl AgentConnection {
             is_open: false,
             postponed: None,
         };
-        let (state, wake, began) = (Mutex::new(state), Notify::new(), Instant::now());
+        let state = parking_lot::Mutex::new(state);
+        let (wake, began) = (Notify::new(), Instant::now());
         let shared = Arc::new(Shared { state, wake, began });
         let ending = CancellationToken::new();
         let (address, is_optional) = (agent.address.clone(), agent.is_optional);
@@ -257,8 +260,8 @@ impl AgentConnection {
 pub(crate) const LOST: &str = "the connection to the agent is gone";
 
 impl Shared {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.state.lock()
     }
 
     pub(crate) fn now(&self) -> Duration {

@@ -79,26 +79,26 @@ impl State {
 
     /// Wakes the readers of runs with new frames, and closes runs that have ended.
     fn handle_frames(&mut self, shared: &Shared) {
-        while let Some(frame) = self.hub.poll_frame() {
-            let Some(thread) = self.threads.get_mut(&frame.thread) else { continue };
-            let Some(run) = thread.runs.get_mut(&frame.run_id) else { continue };
+        while let Some(changed) = self.hub.poll_changed() {
+            let Some(thread) = self.threads.get_mut(&changed.thread) else { continue };
+            let Some(run) = thread.runs.get_mut(&changed.run_id) else { continue };
             if let Some(reply) = run.reply.take()
                 && reply.send(Ok(())).is_err()
             {
                 // The client is gone, and the run will never have a reader.
-                let thread = &frame.thread;
-                let run_id = &frame.run_id;
+                let thread = &changed.thread;
+                let run_id = &changed.run_id;
                 self.hub.handle_cancel(thread, run_id, CancelReason::NoReader, shared.now());
             }
-            if thread.current.as_ref() != Some(&frame.run_id) {
-                (thread.current, thread.span) = (Some(frame.run_id.clone()), run.span.clone());
+            if thread.current.as_ref() != Some(&changed.run_id) {
+                (thread.current, thread.span) = (Some(changed.run_id.clone()), run.span.clone());
             }
-            if !frame.has_ended {
+            if !changed.has_ended {
                 run.log.notify();
-            } else if let Some(run) = thread.runs.remove(&frame.run_id)
-                && let Some(log) = self.hub.log(&frame.thread, &frame.run_id)
+            } else if let Some(run) = thread.runs.remove(&changed.run_id)
+                && let Some(log) = self.hub.log(&changed.thread, &changed.run_id)
             {
-                records::run_ended(&frame.thread, frame.run_id.as_str(), log.outcome());
+                records::run_ended(&changed.thread, changed.run_id.as_str(), log.outcome());
                 run.log.settle(log.clone());
             }
         }

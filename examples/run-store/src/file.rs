@@ -31,6 +31,7 @@ use std::time::Duration;
 use worker::{Begin, Worker};
 
 mod clock;
+mod frames;
 mod notes;
 mod readers;
 mod runs;

@@ -5,6 +5,7 @@ use agui_types::id::MessageId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
+use agui_types::run_log::FrameJoiner;
 use agui_types::sse::Decoder;
 use continuation::{Continuation, is_instruction};
 use std::collections::{HashMap, HashSet};
@@ -18,18 +19,30 @@ const MAX_EARLIER: usize = 10_000;
 const MAX_EARLIER_BYTES: usize = 4 << 20;
 
 /// The messages after a run, as far as its events can be applied.
-pub(crate) struct MessagesAfter(Option<Reducer>, Vec<Message>);
+pub(crate) struct MessagesAfter {
+    reducer: Option<Reducer>,
+    /// The messages without a reducer.
+    before: Vec<Message>,
+    /// Most frames are deltas. They are decoded together.
+    frames: FrameJoiner,
+}
 
 impl MessagesAfter {
     pub(crate) fn new(record: RunRecord) -> Self {
         let reducer = Reducer::for_input(&record.input).ok();
         let before = if reducer.is_some() { Vec::new() } else { record.input.messages };
-        Self(reducer, before)
+        Self { reducer, before, frames: FrameJoiner::default() }
     }
 
     /// Applies the event of a frame. No event removes a message: only a user does, by the input of a later run.
     pub(crate) fn apply(&mut self, frame: &[u8]) {
-        if let (Some(reducer), Some(event)) = (&mut self.0, event(frame)) {
+        if let Some(joined) = self.frames.push(frame) {
+            self.reduce(&joined);
+        }
+    }
+
+    fn reduce(&mut self, frame: &[u8]) {
+        if let (Some(reducer), Some(event)) = (&mut self.reducer, event(frame)) {
             if let Event::MessagesSnapshot(snapshot) = event {
                 let messages = with_missing(snapshot.messages, reducer.messages());
                 *reducer = Reducer::holding(messages, reducer.state().clone());
@@ -39,8 +52,11 @@ impl MessagesAfter {
         }
     }
 
-    pub(crate) fn finish(self) -> Vec<Message> {
-        self.0.map_or(self.1, |reducer| reducer.into_parts().0)
+    pub(crate) fn finish(mut self) -> Vec<Message> {
+        if let Some(last) = self.frames.take() {
+            self.reduce(&last);
+        }
+        self.reducer.map_or(self.before, |reducer| reducer.into_parts().0)
     }
 }
 

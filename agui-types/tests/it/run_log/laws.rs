@@ -177,4 +177,39 @@ proptest! {
             prop_assert_eq!(reduced(&client.seen), reduced(&world.accepted));
         }
     }
+
+    /// Joined frames are events of the same conversation, and two deltas of one message do not follow each other.
+    #[test]
+    fn joined_frames_are_the_same_conversation(steps in prop::collection::vec(step(), 0..150)) {
+        let mut events = played(steps);
+        events.push(finished());
+        let mut log = RunLog::new(&input(), LIMITS);
+        let frames: Vec<_> = events.iter().map(|event| log_frame(&mut log, event)).collect();
+        let mut joiner = FrameJoiner::default();
+        let mut joined: Vec<_> = frames.iter().filter_map(|frame| joiner.push(frame)).collect();
+        joined.extend(joiner.take());
+        let joined: Vec<Event> = joined.iter().map(|frame| decoded(frame)).collect();
+        prop_assert_eq!(reduced(&joined), reduced(&events));
+        let texts = joined.windows(2).filter(|pair| match pair {
+            [Event::TextMessageContent(one), Event::TextMessageContent(other)] => {
+                one.message_id == other.message_id
+            }
+            _ => false,
+        });
+        prop_assert_eq!(texts.count(), 0);
+    }
+}
+
+/// Returns the numbered frame of an event.
+fn log_frame(log: &mut RunLog, event: &Event) -> Vec<u8> {
+    let frame = log.next_frame(event).expect("a frame");
+    log.push(event).expect("room");
+    frame.to_vec()
+}
+
+fn decoded(frame: &[u8]) -> Event {
+    let mut decoder = Decoder::with_limit(usize::MAX);
+    decoder.push(frame);
+    let frame = decoder.next_frame().expect("a frame").expect("an event");
+    frame.decode().expect("an event")
 }

@@ -1,6 +1,6 @@
 //! Runs and their events.
 use super::clock::Now;
-use super::{FileLimits, threads, titles, trash};
+use super::{FileLimits, frames, threads, titles, trash};
 use crate::messages::{MessagesAfter, continue_after, continue_with, event};
 use crate::{Appended, LastRun, LogBase, LogPart, RunRecord, ThreadName};
 use agui_types::event::{Event, RunFinishedOutcome};
@@ -8,8 +8,9 @@ use agui_types::message::Message;
 use bytes::Bytes;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Result, Row};
+use std::slice;
 
-/// Bytes of an event beside its frame.
+/// Bytes of a row beside its events.
 const FRAME_BYTES: i64 = 16;
 
 /// Error codes of runs that leave the questions of the run before open.
@@ -122,14 +123,17 @@ fn has_question(frame: &[u8]) -> bool {
 
 /// Returns the frame of the last event of a run.
 fn last_frame(it: &Connection, run: i64) -> Result<Option<Vec<u8>>> {
-    it.prepare_cached(
-        "SELECT bytes FROM
-             (SELECT 1 AS part, number AS place, bytes FROM frame WHERE run = ?1
-              UNION ALL SELECT 0, place, bytes FROM folded WHERE run = ?1)
-         ORDER BY part DESC, place DESC LIMIT 1",
-    )?
-    .query_row([run], |row| row.get(0))
-    .optional()
+    let last = it
+        .prepare_cached("SELECT last FROM run WHERE number = ?1")?
+        .query_row([run], |row| unsigned(row, 0))?;
+    let mut found = None;
+    frames::for_each(it, run, last.saturating_sub(1), |frame| found = Some(frame.to_vec()))?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    it.prepare_cached("SELECT bytes FROM folded WHERE run = ?1 ORDER BY place DESC LIMIT 1")?
+        .query_row([run], |row| row.get(0))
+        .optional()
 }
 
 fn last_of(it: &Connection, thread: &str) -> Result<Option<i64>> {
@@ -146,22 +150,21 @@ fn messages_of(it: &Connection, thread: &str) -> Result<Vec<Message>> {
 /// Returns the messages after a run.
 fn messages_after(it: &Connection, run: i64) -> Result<Vec<Message>> {
     let mut messages = MessagesAfter::new(record_of(it, run)?);
-    // A frame at a time, because a run may have many bytes.
-    for sql in [FOLDED, FRAMES] {
-        let mut query = it.prepare_cached(sql)?;
-        let mut rows = query.query((run, 0))?;
-        while let Some(row) = rows.next()? {
-            messages.apply(row.get_ref(0)?.as_blob()?);
-        }
+    // A row at a time, because a run may have many bytes.
+    let mut query = it.prepare_cached(FOLDED)?;
+    let mut rows = query.query([run])?;
+    while let Some(row) = rows.next()? {
+        messages.apply(row.get_ref(0)?.as_blob()?);
     }
+    let folded = it
+        .prepare_cached("SELECT folded FROM run WHERE number = ?1")?
+        .query_row([run], |row| unsigned(row, 0))?;
+    frames::for_each(it, run, folded, |frame| messages.apply(frame))?;
     Ok(messages.finish())
 }
 
-/// The compacted events of a run from a place on.
-const FOLDED: &str = "SELECT bytes FROM folded WHERE run = ?1 AND place >= ?2 ORDER BY place";
-
-/// The events of a run after a number.
-const FRAMES: &str = "SELECT bytes FROM frame WHERE run = ?1 AND number > ?2 ORDER BY number";
+/// The compacted events of a run.
+const FOLDED: &str = "SELECT bytes FROM folded WHERE run = ?1 ORDER BY place";
 
 pub(super) fn begin(
     it: &Connection,
@@ -241,8 +244,7 @@ pub(super) fn append(
         return Ok(Appended::Ended);
     }
     if let Some(base) = part.base.as_ref().filter(|base| base.last > run.folded) {
-        it.prepare_cached("DELETE FROM frame WHERE run = ?1 AND number <= ?2")?
-            .execute((run.number, base.last.cast_signed()))?;
+        frames::remove_until(it, run.number, base.last)?;
         it.prepare_cached("DELETE FROM folded WHERE run = ?1")?.execute([run.number])?;
         let mut insert = it.prepare_cached("INSERT INTO folded VALUES (?1, ?2, ?3)")?;
         for (place, frame) in (0_i64..).zip(&base.frames) {
@@ -251,11 +253,9 @@ pub(super) fn append(
         (run.folded, run.last) = (base.last, run.last.max(base.last));
     }
     let known = usize::try_from(run.last.saturating_sub(part.after)).unwrap_or(usize::MAX);
-    let mut insert = it.prepare_cached("INSERT INTO frame VALUES (?1, ?2, ?3)")?;
-    for frame in part.frames.iter().skip(known) {
-        run.last += 1;
-        insert.execute((run.number, run.last.cast_signed(), &frame[..]))?;
-    }
+    let new = part.frames.get(known..).unwrap_or_default();
+    let rows = frames::rows(new);
+    run.last = frames::insert(it, run.number, run.last, &rows)?;
     it.prepare_cached("UPDATE run SET folded = ?2, last = ?3, ended = ?4 WHERE number = ?1")?
         .execute((run.number, run.folded.cast_signed(), run.last.cast_signed(), part.has_ended))?;
     if part.has_ended {
@@ -264,8 +264,9 @@ pub(super) fn append(
         measure(it, run.number)?;
     }
     let old = part.base.iter().flat_map(|base| &base.frames);
-    let title = old.chain(part.frames.iter().skip(known)).filter_map(titles::agent_title).last();
-    if let Some(title) = title {
+    let is_titled = rows.iter().any(|row| titles::has_agent_title(&row.bytes));
+    let titled = if is_titled { new } else { &[] };
+    if let Some(title) = titles::agent_title(old.chain(titled)) {
         let thread = thread_of(it, run.number)?;
         threads::rename(it, &thread, &title, threads::TitleBy::Agent)?;
     }
@@ -281,7 +282,8 @@ pub(super) fn append(
 fn measure(it: &Connection, run: i64) -> Result<()> {
     it.prepare_cached(
         "UPDATE run SET bytes = octet_length(record) + coalesce(octet_length(question), 0)
-             + (SELECT coalesce(sum(octet_length(bytes) + ?2), 0) FROM frame WHERE run = ?1)
+             + (SELECT coalesce(sum(octet_length(bytes) + coalesce(octet_length(sizes), 0) + ?2), 0)
+                 FROM frame WHERE run = ?1)
              + (SELECT coalesce(sum(octet_length(bytes) + ?2), 0) FROM folded WHERE run = ?1)
          WHERE number = ?1",
     )?
@@ -296,20 +298,17 @@ fn thread_of(it: &Connection, run: i64) -> Result<String> {
 
 pub(super) fn read(it: &Connection, name: &str, after: u64) -> Result<Option<LogPart>> {
     let Some(run) = find(it, name)? else { return Ok(None) };
-    let frames = |sql: &str, from: u64| -> Result<Vec<Bytes>> {
-        let mut query = it.prepare_cached(sql)?;
-        let rows = query.query_map((run.number, from.cast_signed()), |row| {
-            row.get::<_, Vec<u8>>(0).map(Bytes::from)
-        })?;
-        rows.collect()
-    };
     let base = if run.folded > after {
-        Some(LogBase { last: run.folded, frames: frames(FOLDED, 0)? })
+        let mut query = it.prepare_cached(FOLDED)?;
+        let rows =
+            query.query_map([run.number], |row| row.get::<_, Vec<u8>>(0).map(Bytes::from))?;
+        Some(LogBase { last: run.folded, frames: rows.collect::<Result<_>>()? })
     } else {
         None
     };
     let after = after.max(run.folded);
-    let frames = frames(FRAMES, after)?;
+    let mut frames = Vec::new();
+    frames::for_each(it, run.number, after, |frame| frames.push(Bytes::copy_from_slice(frame)))?;
     let has_ended = run.has_ended && after + frames.len() as u64 == run.last;
     Ok(Some(LogPart { base, after, frames, has_ended }))
 }
@@ -318,14 +317,9 @@ pub(super) fn end(it: &Connection, name: &str, after: u64, frame: &Bytes) -> Res
     let Some(run) = find(it, name)?.filter(|run| !run.has_ended && run.last == after) else {
         return Ok(());
     };
-    let number = (after + 1).cast_signed();
-    it.prepare_cached("INSERT INTO frame VALUES (?1, ?2, ?3)")?.execute((
-        run.number,
-        number,
-        &frame[..],
-    ))?;
+    let last = frames::insert(it, run.number, after, &frames::rows(slice::from_ref(frame)))?;
     it.prepare_cached("UPDATE run SET last = ?2, ended = 1 WHERE number = ?1")?
-        .execute((run.number, number))?;
+        .execute((run.number, last.cast_signed()))?;
     complete_next(it, run.number)?;
     measure(it, run.number)?;
     threads::measure(it, &thread_of(it, run.number)?)

@@ -18,7 +18,7 @@ const CLOSING_TIME: Duration = Duration::from_millis(500);
 const MAX_CHANGES: i64 = 16 * 1024 * 1024;
 
 /// The steps from each version to the next one, starting from an empty file. Published steps never change.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     "
     CREATE TABLE thread (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -118,6 +118,10 @@ const STEPS: [&str; 5] = [
     // The end with questions of an earlier run, for a run that left them open.
     "
     ALTER TABLE run ADD COLUMN question BLOB;
+",
+    // Rows with several events: the number is that of the last one, and their sizes are numbers of four bytes, the lowest first.
+    "
+    ALTER TABLE frame ADD COLUMN sizes BLOB;
 ",
 ];
 

@@ -3,6 +3,7 @@ use crate::messages::event;
 use agui_types::event::Event;
 use agui_types::message::Message;
 use bytes::Bytes;
+use memchr::memmem;
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -66,9 +67,18 @@ pub(super) fn text(messages: &[Message]) -> String {
     texts.join("\n")
 }
 
-/// Returns the agent's title of the session in a frame, if the frame has one.
-pub(super) fn agent_title(frame: &Bytes) -> Option<String> {
-    memchr::memmem::find(frame, SESSION_INFO.as_bytes())?;
+/// Returns the agent's last title of the session in these frames, if they have one.
+pub(super) fn agent_title<'a>(frames: impl Iterator<Item = &'a Bytes>) -> Option<String> {
+    let named = frames.filter(|frame| has_agent_title(frame));
+    named.filter_map(title_of_session).last()
+}
+
+/// Returns whether one of these events may have a title. A search of many events together costs little more than one of each.
+pub(super) fn has_agent_title(events: &[u8]) -> bool {
+    memmem::find(events, SESSION_INFO.as_bytes()).is_some()
+}
+
+fn title_of_session(frame: &Bytes) -> Option<String> {
     let Some(Event::Custom(custom)) = event(frame) else { return None };
     if custom.name != SESSION_INFO {
         return None;

@@ -10,7 +10,7 @@ use futures::future::FusedFuture;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// Time that a reader of another owner's run waits for a notification before it polls.
@@ -18,6 +18,10 @@ const LOOK_TIME: Duration = Duration::from_secs(1);
 
 /// Time before another attempt to reach the store.
 const RETRY_TIME: Duration = Duration::from_millis(500);
+
+/// Shortest time between two copies of the events of a run to the store. Events in quick succession are one change, and of a run
+/// that is faster than the store mostly the compacted events are copied.
+const COPY_TIME: Duration = Duration::from_millis(50);
 
 /// Time that an ending owner tries to copy the events of its runs to the store.
 const LAST_TIME: Duration = Duration::from_secs(3);
@@ -175,10 +179,14 @@ impl Replica {
             if part.has_ended && !before_end.is_terminated() {
                 before_end.as_mut().await;
             }
+            let next_copy = Instant::now() + COPY_TIME;
             // An empty part marks the run as open.
             match self.store.append(run, &part, keep).await {
                 Ok(Appended::Taken) if part.has_ended => return true,
-                Ok(Appended::Taken) => after = part.last(),
+                Ok(Appended::Taken) => {
+                    after = part.last();
+                    let _ended = timeout_at(next_copy, log.ended()).await;
+                }
                 Ok(Appended::Ended) => {
                     log.lose(&self.options.lost);
                     return false;
@@ -272,10 +280,11 @@ fn started(record: &RunRecord) -> Event {
 mod tests {
     use super::*;
     use crate::{LogLimits, MemoryStore, ReplicaOptions, RunStore};
-    use agui_types::event::{RunErrorEvent, RunFinishedEvent};
+    use agui_types::event::{CustomEvent, RunErrorEvent, RunFinishedEvent};
     use futures::StreamExt;
     use futures::future::ready;
     use jsonrpc_core::wire;
+    use jsonrpc_core::wire::Raw;
     use std::sync::Arc;
     use tokio::sync::oneshot;
 
@@ -350,6 +359,34 @@ mod tests {
         let (is_ours, text) = tokio::join!(share, read);
         assert!(is_ours && text.contains("RUN_FINISHED"), "{text}");
         assert!(store.read("r", 0).await.unwrap().unwrap().has_ended);
+    }
+
+    /// Events in quick succession are copied together. The end is copied at once.
+    #[tokio::test(start_paused = true)]
+    async fn events_in_quick_succession_are_one_change() {
+        let store = Arc::new(MemoryStore::default());
+        let mut changes = store.owners().deliveries("");
+        let (replica, input) = (owner("", store), input());
+        let log = RunLog::new(&input, LIMITS);
+        let record = replica.record("t".to_owned(), 0, input);
+        assert!(replica.begin_run("r", &record).await.unwrap());
+        let [forgotten, ending] = [CancellationToken::new(), CancellationToken::new()];
+        let share = replica.share("r", &record, &log, &forgotten, &ending, ready(()));
+        let begun = Instant::now();
+        let write = async {
+            log.push(&RunStartedEvent::new("t", "r").into());
+            for _ in 0..100 {
+                sleep(COPY_TIME / 10).await;
+                log.push(&CustomEvent::new("count", Raw::of(&1)).into());
+            }
+            log.push(&RunFinishedEvent::new("t", "r").into());
+            log.end();
+        };
+        let (is_ours, ()) = tokio::join!(share, write);
+        assert!(is_ours);
+        assert_eq!(begun.elapsed(), COPY_TIME * 10);
+        let count = std::iter::from_fn(|| changes.try_recv().ok()).count();
+        assert!((10..=12).contains(&count), "{count}");
     }
 
     /// Removes a run from the store while its end is not copied yet. Returns whether the run is in the store afterwards.

@@ -106,8 +106,8 @@ async fn file_of_a_newer_version_is_refused() {
     drop(newer);
     let before = fs::read(&path).expect("the file");
     let error = FileStore::open(&path, LIMITS).expect_err("the version is unknown");
-    assert!(matches!(error, FileError::Newer { known: 5, got: 1000, .. }), "{error:?}");
-    assert!(error.to_string().contains("store.db: expected at most version 5, got version 1000"));
+    assert!(matches!(error, FileError::Newer { known: 6, got: 1000, .. }), "{error:?}");
+    assert!(error.to_string().contains("store.db: expected at most version 6, got version 1000"));
     assert_eq!(fs::read(&path).expect("the file"), before);
 }
 

@@ -1,9 +1,12 @@
 //! Processor time of the gateway for a flood of token chunks, compared with a plain relay of the same lines.
 //!
-//! `flood GATEWAY` measures both programs in turn and prints the tables of `FLOOD.md`. The other commands are the programs
-//! that it starts: `agent`, and `relay COMMAND...`.
+//! `flood GATEWAY` measures both programs in turn and prints the tables of `FLOOD.md`. `flood instructions GATEWAY LIBRARY`
+//! prints the instructions of the gateway for one chunk. The other commands are the programs that it starts: `agent`, and
+//! `relay COMMAND...`.
 
 mod agent;
+mod folder;
+mod instructions;
 mod program;
 mod relay;
 
@@ -24,19 +27,21 @@ fn main() {
     match &words[..] {
         ["agent"] => agent::serve(),
         ["relay", command @ ..] => relay::serve(command),
+        ["instructions", gateway, library] => {
+            println!("{:.0}", instructions::of_chunk(gateway, library));
+        }
         [gateway] => compare(gateway),
         _ => panic!("expected the path of the gateway"),
     }
 }
 
 fn compare(gateway: &str) {
-    let own = std::env::current_exe().expect("the path of this program");
-    let own = own.to_str().expect("a path in UTF-8");
+    let own = own_path();
     let agent = format!("{own} agent");
-    let served = [gateway, "--no-auth", "--listen", "127.0.0.1:0", "--agent", &agent];
+    let served = program::gateway(gateway, &agent);
     let off: &[_] = &[("OTEL_SDK_DISABLED", "true"), ("GATEWAY_TELEMETRY_TIMELINE", "false")];
     let mut programs = [
-        Program::start("relay", &[own, "relay", own, "agent"], &[], "text"),
+        Program::start("relay", &[&own, "relay", &own, "agent"], &[], "text"),
         Program::start("gateway", &served, &[], "delta"),
         Program::start("gateway, telemetry off", &served, off, "delta"),
     ];
@@ -74,6 +79,12 @@ fn compare(gateway: &str) {
     println!(
         "| processor time of a chunk, gateway over relay | {measured:.1} | ≤ {limit} | ≤ {target} | {verdict} |"
     );
+}
+
+/// Returns the path of this program.
+fn own_path() -> String {
+    let own = std::env::current_exe().expect("the path of this program");
+    own.into_os_string().into_string().expect("a path in UTF-8")
 }
 
 /// The median over the rounds of the ratio of a program's processor time to that of the relay.
