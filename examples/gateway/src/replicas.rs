@@ -2,11 +2,18 @@
 use crate::settings::{Settings, SettingsError, shares};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
 use agent_tools::mcp_bridge_http::random_id;
-use agui_types::event::RunErrorEvent;
+use agui_types::event::{
+    Event, RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome,
+};
+use agui_types::input::RunAgentInput;
+use agui_types::jsonrpc_core::wire::Raw;
+use agui_types::profile::Profile;
+use agui_types::run_log::CANCEL_REASON;
 use async_trait::async_trait;
 use chat_history::{CallLimits, OpenStore, PlaceError, PlaceOptions};
 use http_access::SessionStore as SignInStore;
-use run_store::{FileLimits, Replica, ReplicaOptions, RunStore};
+use run_store::{FileLimits, Replica, ReplicaOptions, RunRecord, RunStore};
+use serde_json::json;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +24,9 @@ pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse, serv
 
 /// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
+
+/// The code of a cancelled run for clients before AG-UI 1.0.
+const CANCELLED: &str = "CANCELLED";
 
 /// Opens the configured store.
 pub(crate) async fn open(settings: &Settings) -> Result<OpenStore, SettingsError> {
@@ -36,13 +46,33 @@ pub(crate) async fn join(
     settings: &Settings,
     runs: Arc<dyn RunStore>,
 ) -> Result<Arc<Replica>, SettingsError> {
-    let mut lost = RunErrorEvent::new("The gateway that had the run is gone.");
-    lost.code = Some(GATEWAY_LOST.to_owned());
-    let (id, keep, lost) = (random_id()?, settings.times.keep.0, lost.into());
-    let options = ReplicaOptions { id, lifetime: lifetime(settings), keep, lost };
+    let options = ReplicaOptions {
+        id: random_id()?,
+        lifetime: lifetime(settings),
+        keep: settings.times.keep.0,
+        lost: end_of_lost,
+    };
     let replica = Replica::new(runs, options);
     replica.beat().await.map_err(PlaceError::from)?;
     Ok(Arc::new(replica))
+}
+
+/// Returns the end of a run of a gateway that is gone.
+fn end_of_lost(record: &RunRecord) -> Event {
+    let Some(reason) = &record.cancel else {
+        let lost = RunErrorEvent::new("The gateway that had the run is gone.");
+        return lost.with_code(GATEWAY_LOST).into();
+    };
+    let RunAgentInput { thread_id, run_id, protocol_version, .. } = &record.input;
+    if Profile::of(protocol_version.as_deref()) == Profile::Legacy {
+        let cancelled = RunErrorEvent::new(format!("The run was cancelled: {reason}."));
+        return cancelled.with_code(CANCELLED).into();
+    }
+    let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
+    let mut finished =
+        RunFinishedEvent::new(thread_id.clone(), run_id.clone()).with_outcome(outcome);
+    finished.result = Raw::from_value(&json!({ CANCEL_REASON: reason })).ok();
+    finished.into()
 }
 
 /// Returns the time that a gateway counts as alive after its last beat.

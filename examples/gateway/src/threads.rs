@@ -33,6 +33,7 @@ mod steering;
 
 use kept::fingerprint;
 use session_note::SessionNote;
+use shared::run_name;
 
 pub(crate) use shared::Target;
 
@@ -273,7 +274,12 @@ impl Threads {
         if let Some((acp, name)) = self.conversation(&thread) {
             acp.connection.cancel(&name, &run_id.into(), CancelReason::User);
         }
-        if timeout(CANCEL_TIME, self.write_session(&thread)).await.is_err() {
+        let name = run_name(&(principal.clone(), run_id.to_owned()));
+        let stored = async {
+            self.replicas.cancel_run(&name, CancelReason::User.as_str()).await;
+            self.write_session(&thread).await;
+        };
+        if timeout(CANCEL_TIME, stored).await.is_err() {
             tracing::warn!(run = run_id, "a cancelled instruction is not stored as such yet");
         }
         true

@@ -350,6 +350,13 @@ impl RunStore for FileStore {
         Ok(())
     }
 
+    async fn cancel_run(&self, run: &str, reason: &str) -> Result<(), StoreError> {
+        let name = run.to_owned();
+        let reason = reason.to_owned();
+        let cancel = move |it: &Connection| runs::cancel(it, &name, reason);
+        self.worker.run_synced(&ThreadName::user_of(run), cancel).await
+    }
+
     async fn forget_run(&self, run: &str) -> Result<(), StoreError> {
         self.live.forget_run(run).await?;
         let name = run.to_owned();

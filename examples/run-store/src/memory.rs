@@ -232,6 +232,13 @@ impl RunStore for MemoryStore {
         Ok(())
     }
 
+    async fn cancel_run(&self, run: &str, reason: &str) -> Result<(), StoreError> {
+        if let Some(run) = self.state().runs.get_mut(run) {
+            run.record.cancel = Some(reason.to_owned());
+        }
+        Ok(())
+    }
+
     async fn forget_run(&self, run: &str) -> Result<(), StoreError> {
         let mut state = self.state();
         state.runs.remove(run);

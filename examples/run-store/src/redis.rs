@@ -277,6 +277,11 @@ impl RunStore for RedisStore {
         Ok(())
     }
 
+    async fn cancel_run(&self, run: &str, reason: &str) -> Result<(), StoreError> {
+        let mut script = self.scripts.cancel.key(self.key("run", run));
+        Ok(script.arg(reason).invoke_async(&mut self.connection()).await?)
+    }
+
     async fn forget_run(&self, run: &str) -> Result<(), StoreError> {
         self.unlink(run).await?;
         let keys = ["run", "log", "old", "watched"].map(|kind| self.key(kind, run));

@@ -2,7 +2,7 @@
 //!
 //! A thread belongs to one living owner, which has its agent's session. The events of its runs are in
 //! the store, where the others read them. When an owner dies, the others end its runs, and its threads become free.
-use crate::{Delivery, Lease, RunStore, StoreError};
+use crate::{Delivery, Lease, RunRecord, RunStore, StoreError};
 use agui_types::event::Event;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,8 @@ pub struct ReplicaOptions {
     pub lifetime: Duration,
     /// Time that a run is kept after its end.
     pub keep: Duration,
-    /// The last event of a run with a dead owner.
-    pub lost: Event,
+    /// Returns the last event of a run with a dead owner.
+    pub lost: fn(&RunRecord) -> Event,
 }
 
 /// One server among those that share a store.
@@ -91,8 +91,8 @@ impl Replica {
     }
 
     /// Returns the last event of a run with a dead owner.
-    pub fn lost(&self) -> &Event {
-        &self.options.lost
+    pub fn lost(&self, record: &RunRecord) -> Event {
+        (self.options.lost)(record)
     }
 
     /// Returns whether the last beat reached the store, and the store can be written.

@@ -47,6 +47,9 @@ pub struct RunRecord {
     pub fingerprint: u64,
     /// The part of the input that a reader needs.
     pub input: RunAgentInput,
+    /// Why the run is being cancelled, if it is: the reason of its end if its owner is lost before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<String>,
 }
 
 impl RunRecord {
@@ -175,6 +178,9 @@ pub trait RunStore: Debug + Send + Sync {
 
     /// Ends a run with a dead owner by this event, unless it has ended or has an event after the number `after`.
     async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError>;
+
+    /// Records that a run is being cancelled, for a reason. Does nothing for an unknown run.
+    async fn cancel_run(&self, run: &str, reason: &str) -> Result<(), StoreError>;
 
     /// Removes a run.
     async fn forget_run(&self, run: &str) -> Result<(), StoreError>;

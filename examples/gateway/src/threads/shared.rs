@@ -274,7 +274,10 @@ impl Threads {
         }
         for kept in lock(&self.runs).values() {
             if kept.is_ours && kept.thread == key {
-                kept.log.lose(self.replicas.lost());
+                let run_id = kept.log.run_id().clone();
+                let input = RunAgentInput::new(key.id.as_str(), run_id, Vec::new());
+                let record = self.replicas.record(name.to_owned(), kept.fingerprint, input);
+                kept.log.lose(&self.replicas.lost(&record));
             }
         }
     }

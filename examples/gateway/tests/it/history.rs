@@ -229,6 +229,9 @@ async fn answered_cancellation_outlasts_a_kill() {
     assert_eq!(gateway.post("runs/1/cancel", &Value::Null).await.0, 202);
     kill(gateway).await;
     let mut gateway = kept.gateway(&["--agent", &agent]).await;
+    let cut = connected(&gateway, "agent", "t", "1").await.rest().await;
+    assert_eq!(cut.end(), "cancelled");
+    assert_eq!(cut.finished().result.as_ref().unwrap().as_str(), r#"{"cancelReason":"user"}"#);
     let told = gateway.ask("t", "2", "two").await.rest().await;
     assert_eq!(told.end(), "success");
     let prompt = gateway.says("agent: asked").await;

@@ -222,14 +222,30 @@ fn complete_next(it: &Connection, run: i64) -> Result<()> {
     let next = query.query_map([run], |row| row.get(0))?;
     for next in next.collect::<Result<Vec<i64>>>()? {
         let text = encoded(&record_of(it, next)?)?;
-        it.prepare_cached(
-            "UPDATE run SET record = ?2, follows = NULL,
-                 bytes = bytes - octet_length(record) + octet_length(?2)
-             WHERE number = ?1",
-        )?
-        .execute((next, text))?;
+        it.prepare_cached("UPDATE run SET follows = NULL WHERE number = ?1")?.execute([next])?;
+        replace(it, next, &text)?;
     }
     Ok(())
+}
+
+/// Replaces the record of a run.
+fn replace(it: &Connection, run: i64, record: &str) -> Result<()> {
+    it.prepare_cached(
+        "UPDATE run SET record = ?2, bytes = bytes - octet_length(record) + octet_length(?2)
+         WHERE number = ?1",
+    )?
+    .execute((run, record))?;
+    Ok(())
+}
+
+/// Records that a run is being cancelled.
+pub(super) fn cancel(it: &Connection, name: &str, reason: String) -> Result<()> {
+    let Some(run) = find(it, name)? else { return Ok(()) };
+    let text: String = it
+        .prepare_cached("SELECT record FROM run WHERE number = ?1")?
+        .query_row([run.number], |row| row.get(0))?;
+    let record = RunRecord { cancel: Some(reason), ..decoded(&text)? };
+    replace(it, run.number, &encoded(&record)?)
 }
 
 pub(super) fn append(

@@ -19,13 +19,14 @@ pub(super) struct Fields {
 
 impl RedisStore {
     pub(super) async fn fields(&self, run: &str) -> Result<Option<Fields>, StoreError> {
-        type Read = (Option<String>, Option<String>, Option<String>);
-        let names = ["record", "follows", "next"];
-        let (record, follows, next): Read =
+        type Read = (Option<String>, Option<String>, Option<String>, Option<String>);
+        let names = ["record", "cancel", "follows", "next"];
+        let (record, cancel, follows, next): Read =
             self.connection().hmget(self.key("run", run), &names).await?;
         let Some(record) = record else { return Ok(None) };
-        let record = serde_json::from_str(&record)
+        let mut record: RunRecord = serde_json::from_str(&record)
             .map_err(|error| StoreError(format!("invalid record of a run: {error}")))?;
+        record.cancel = cancel;
         Ok(Some(Fields { record, follows, next }))
     }
 

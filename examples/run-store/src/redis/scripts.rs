@@ -11,6 +11,7 @@ pub(super) struct Scripts {
     pub(super) append: Script,
     pub(super) read: Script,
     pub(super) end: Script,
+    pub(super) cancel: Script,
     pub(super) complete: Script,
     pub(super) unlink: Script,
 }
@@ -26,6 +27,7 @@ impl Scripts {
             append: Script::new(APPEND),
             read: Script::new(READ),
             end: Script::new(END),
+            cancel: Script::new(CANCEL),
             complete: Script::new(COMPLETE),
             unlink: Script::new(UNLINK),
         }
@@ -88,6 +90,11 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('SET', KEYS[5], ARGV[1], 'PX', ARGV[4])
 return 1
+";
+
+/// `KEYS`: the run. `ARGV`: the reason.
+const CANCEL: &str = r"
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'cancel', ARGV[1]) end
 ";
 
 /// `KEYS`: the run. `ARGV`: its record, with the messages before it.

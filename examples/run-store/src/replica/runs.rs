@@ -95,32 +95,43 @@ impl Replica {
                 return Ok(log);
             }
         }
-        self.end_lost(run, record, &log).await?;
+        let lost = self.end_lost(run, record, &log).await?;
         if log.last() == 0 {
             log.push(&started(record));
         }
-        log.lose(&self.options.lost);
+        log.lose(&lost);
         Ok(log)
     }
 
-    /// Ends the run of an owner that is gone, in the store. A run without events has not lost its beginning: readers insert the
-    /// conversation before the run behind that.
+    /// Ends the run of an owner that is gone, in the store, and returns the last event. A run without events has not lost its
+    /// beginning: readers insert the conversation before the run behind that.
     async fn end_lost(
         &self,
         run: &str,
         record: &RunRecord,
         log: &RunLog,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Event, StoreError> {
+        // It may be cancelled since its record was read.
+        let latest = self.store.run(run).await?;
+        let lost = self.lost(latest.as_ref().unwrap_or(record));
         let begun = RunLog::new(&record.input, BEGINNING);
         let (last, frame) = if log.last() == 0 {
             begun.push(&started(record));
             let keep = self.options.keep + self.options.lifetime;
             self.store.append(run, &begun.part(0), keep).await?;
-            begun.next_frame(&self.options.lost)
+            begun.next_frame(&lost)
         } else {
-            log.next_frame(&self.options.lost)
+            log.next_frame(&lost)
         };
-        self.store.end_run(run, last, &frame).await
+        self.store.end_run(run, last, &frame).await?;
+        Ok(lost)
+    }
+
+    /// Records that a run is being cancelled, for a reason.
+    pub async fn cancel_run(&self, run: &str, reason: &str) {
+        if let Err(error) = self.store.cancel_run(run, reason).await {
+            tracing::warn!(%error, "a cancelled run may end as lost");
+        }
     }
 
     /// Reports that a run of another owner is read here.
@@ -138,7 +149,7 @@ impl Replica {
 
     /// Returns the record of a run that this owner begins.
     pub fn record(&self, thread: String, fingerprint: u64, input: RunAgentInput) -> RunRecord {
-        RunRecord { thread, owner: self.options.id.clone(), fingerprint, input }
+        RunRecord { thread, owner: self.options.id.clone(), fingerprint, input, cancel: None }
     }
 
     /// Copies the events of a run to the store until its end, or until the run is removed from the store after `forgotten` was
@@ -188,7 +199,7 @@ impl Replica {
                     let _ended = timeout_at(next_copy, log.ended()).await;
                 }
                 Ok(Appended::Ended) => {
-                    log.lose(&self.options.lost);
+                    log.lose(&self.lost(record));
                     return false;
                 }
                 Ok(Appended::Unknown) if forgotten.is_cancelled() => return true,
@@ -250,7 +261,7 @@ impl Replica {
             // The owner writes the run again if the store has lost it.
             let since = unknown_since.get_or_insert_with(Instant::now);
             if since.elapsed() > self.options.lifetime * 2 {
-                log.lose(&self.options.lost);
+                log.lose(&self.lost(record));
             }
             return Ok(false);
         };
@@ -295,7 +306,7 @@ mod tests {
             id: id.to_owned(),
             lifetime: Duration::from_secs(1),
             keep: Duration::from_secs(1),
-            lost: Event::from(RunErrorEvent::new("lost")),
+            lost: |record| RunErrorEvent::new(record.cancel.as_deref().unwrap_or("lost")).into(),
         };
         Replica::new(store, options)
     }
@@ -406,6 +417,20 @@ mod tests {
         log.end();
         assert!(replica.share("r", &record, &log, &forgotten, &ending, ready(())).await);
         replica.run("r").await.unwrap().is_some()
+    }
+
+    /// A run is cancelled, and its owner dies before it has ended.
+    #[tokio::test(start_paused = true)]
+    async fn lost_run_that_was_cancelled_ends_as_cancelled() {
+        let store = Arc::new(MemoryStore::default());
+        let gone = owner("gone", store.clone());
+        let record = gone.record("t".to_owned(), 0, input());
+        assert!(gone.begin_run("r", &record).await.unwrap());
+        gone.cancel_run("r", "user").await;
+        let log = owner("here", store).copy("r", &record, LIMITS).await.unwrap();
+        let frames: Vec<_> = log.follow(0).unwrap().read().collect().await;
+        let text = String::from_utf8(frames.concat()).unwrap();
+        assert!(text.contains(r#""message":"user""#), "{text}");
     }
 
     #[tokio::test(start_paused = true)]

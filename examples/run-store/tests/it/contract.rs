@@ -24,6 +24,7 @@ pub(crate) enum Step {
     Append(u8, u64, u8, Option<u64>, bool),
     Read(u8, u64),
     End(u8, u64),
+    Cancel(u8, u8),
     Forget(u8),
     Watch(u8),
     IsWatched(u8),
@@ -51,6 +52,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         }),
         3 => (name(), 0..8_u64).prop_map(|(run, after)| Step::Read(run, after)),
         1 => (name(), 0..8_u64).prop_map(|(run, after)| Step::End(run, after)),
+        1 => (name(), name()).prop_map(|(run, reason)| Step::Cancel(run, reason)),
         1 => name().prop_map(Step::Forget),
         1 => name().prop_map(Step::Watch),
         1 => name().prop_map(Step::IsWatched),
@@ -65,7 +67,13 @@ pub(crate) fn record() -> RunRecord {
     let input =
         r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"ü"}]}"#;
     let input = wire::decode(input).expect("an input");
-    RunRecord { thread: "t".to_owned(), owner: "0".to_owned(), fingerprint: u64::MAX, input }
+    RunRecord {
+        thread: "t".to_owned(),
+        owner: "0".to_owned(),
+        fingerprint: u64::MAX,
+        input,
+        cancel: None,
+    }
 }
 
 fn frame(number: u64) -> Bytes {
@@ -118,6 +126,7 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             let ended = store.end_run(&name(run), *after, &frame(after + 1)).await;
             outcome(ended)
         }
+        Step::Cancel(run, reason) => outcome(store.cancel_run(&name(run), &name(reason)).await),
         Step::Forget(run) => {
             last[usize::from(*run)] = 0;
             outcome(store.forget_run(&name(run)).await)

@@ -18,7 +18,7 @@ pub(crate) fn thread(user: &str, id: &str) -> ThreadName {
 pub(crate) fn record(thread: &ThreadName, messages: &str) -> RunRecord {
     let input = format!(r#"{{"threadId":"{}","runId":"r","messages":[{messages}]}}"#, thread.id);
     let input = wire::decode(&input).expect("an input");
-    RunRecord { thread: thread.text(), owner: "0".to_owned(), fingerprint: 0, input }
+    RunRecord { thread: thread.text(), owner: "0".to_owned(), fingerprint: 0, input, cancel: None }
 }
 
 pub(crate) fn frame(event: &Event) -> Bytes {

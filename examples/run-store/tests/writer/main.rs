@@ -34,8 +34,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let id = format!("t{}", run % THREADS);
         let thread = ThreadName { user: "u".into(), agent: "a".into(), id };
         let input = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
-        let record =
-            RunRecord { thread: thread.text(), owner: String::new(), fingerprint: 0, input };
+        let record = RunRecord {
+            thread: thread.text(),
+            owner: String::new(),
+            fingerprint: 0,
+            input,
+            cancel: None,
+        };
         store.begin_run(&name, &record).await?;
         for number in 1..=EVENTS {
             let frames = vec![Bytes::from(format!("{name}:{number}"))];
