@@ -28,30 +28,33 @@ impl Continuation {
         let known: HashSet<MessageId> = before.iter().filter_map(Message::id).collect();
         let is_new = |message: &Message| message.id().is_none_or(|id| !known.contains(&id));
         let ours: Vec<_> = said(before).collect();
-        let mut rest = &ours[..];
-        let (_, first) = rest.iter().find(|message| is_prompt(message))?;
+        let places = ours.iter().enumerate().filter(|(_, message)| is_prompt(message));
+        let mut prompts = places.map(|(place, _)| place).peekable();
+        let (_, first) = ours.get(*prompts.peek()?)?;
         // The conversation may lack its beginning.
         let start = said(messages).position(|(_, their)| is_same(first, their)).unwrap_or_default();
         let mut continuation = Self { shared: HashMap::new(), has_new: false };
+        let mut next = 0;
         for (index, their) in said(messages).skip(start) {
             let is_user = matches!(their, Message::User(_));
-            let prompt = rest.iter().position(is_prompt);
-            let reach = prompt.map_or(rest.len(), |prompt| prompt + usize::from(is_user));
-            let is_like = |(_, our): &(usize, &Message)| {
+            while prompts.next_if(|prompt| *prompt < next).is_some() {}
+            let prompt = prompts.peek().copied();
+            let reach = prompt.map_or(ours.len(), |prompt| prompt + usize::from(is_user));
+            let is_like = |(_, our): &&(usize, &Message)| {
                 let may_be = is_new(their) || our.id() == their.id();
                 may_be && (is_same(our, their) || is_cut(our, their))
             };
-            let found = rest.iter().take(reach).position(is_like);
-            match found.and_then(|place| rest.get(place..)?.split_first()) {
-                Some(((our_index, _), after)) if is_user || !continuation.has_new => {
-                    rest = after;
+            let within = ours.get(next..reach).unwrap_or_default();
+            match within.iter().enumerate().find(|(_, our)| is_like(our)) {
+                Some((skipped, (our_index, _))) if is_user || !continuation.has_new => {
+                    next += skipped + 1;
                     continuation.shared.insert(*our_index, index);
                 }
                 None if is_user && is_new(their) && prompt.is_none() => continuation.has_new = true,
                 _ => return None,
             }
         }
-        let has_all = !rest.iter().any(is_prompt);
+        let has_all = prompts.all(|prompt| prompt < next);
         has_all.then_some(continuation)
     }
 
