@@ -103,6 +103,25 @@ impl Proxy {
         drop(self.stdout.take());
     }
 
+    /// Writes a line each second until the proxy exits, with its input open. A process that another test starts at the same time
+    /// has the closed output for a moment, so that a first line may still find a reader.
+    pub(crate) fn exit_status_of_writes(mut self, line: &[u8]) -> Option<i32> {
+        let mut stdin = self.child.stdin.take().unwrap();
+        let start = Instant::now();
+        let mut written = 0;
+        while start.elapsed() < PATIENCE {
+            if start.elapsed().as_secs() >= written {
+                let _ended = stdin.write_all(line);
+                written += 1;
+            }
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the proxy does not exit");
+    }
+
     /// Waits for the proxy to exit, with its input and output open.
     pub(crate) fn exit_status(mut self) -> Option<i32> {
         let stdin = self.child.stdin.take();
