@@ -404,7 +404,12 @@ impl Conversation {
             let is_same = plan.diverged.is_none() && plan.session == SessionStep::Keep;
             is_same.then_some(plan.instruction)
         };
-        match (plan(whole), plan(&request.input)) {
+        // The whole conversation may be large.
+        let input = plan(&request.input);
+        if input.is_some() && !self.memory.lacks_any_of(&request.history, &request.input.messages) {
+            return false;
+        }
+        match (plan(whole), input) {
             (Some(whole), Some(input)) => input.is_part_of(&whole) && !whole.is_part_of(&input),
             (Some(_), None) => true,
             (None, _) => false,

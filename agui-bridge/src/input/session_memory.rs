@@ -453,6 +453,17 @@ impl SessionMemory {
         self.known.iter().any(|known| known.id == *id)
     }
 
+    /// Returns whether messages have one of the user that is neither known nor new.
+    pub(crate) fn lacks_any_of(&self, messages: &[Message], new: &[Message]) -> bool {
+        let known: BTreeSet<_> = self.known.iter().map(|known| &known.id).collect();
+        let new: BTreeSet<_> = new.iter().filter_map(Message::id).collect();
+        let is_lacking = |message: &Message| match message {
+            Message::User(user) => !known.contains(&user.id) && !new.contains(&user.id),
+            _ => false,
+        };
+        messages.iter().any(is_lacking)
+    }
+
     /// Returns whether a message of an instruction is known.
     pub(crate) fn has_any_of(&self, instruction: &Instruction) -> bool {
         self.known.iter().any(|known| instruction.has(&known.id))
