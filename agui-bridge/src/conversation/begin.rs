@@ -5,12 +5,12 @@ use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
 use super::session::{AgentState, OpenedSession, Remembered};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
-use crate::input::{Divergence, Instruction, Plan, Rules, SessionScope, SessionStep};
+use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::reason::reason;
 use crate::{Begun, Failure, Times};
 use acp_types::client::Opened;
 use acp_types::v1::initialization::PromptCapabilities;
-use agui_types::id::{MessageId, RunId, ToolCallId};
+use agui_types::id::{MessageId, RunId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use alloc::borrow::ToOwned;
@@ -323,17 +323,22 @@ impl Conversation {
         if self.session.is_none() {
             self.memory.forget_session();
         }
-        let needs_whole = self.session.is_none() || self.continues_only(&whole, &request);
-        let sent = if needs_whole { &*whole } else { &request.input };
         let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(run_id) = self.translator.resumed_by(answers) {
             return Err(RunRefused::Resumed(run_id.clone()));
         }
         self.translator.end_replay();
-        let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
-        let page = &self.page.machine;
-        let mut plan = self.memory.plan(sent, &rules, &capabilities, |call| page.awaits(call))?;
+        let (sent, plan) = if self.session.is_none() {
+            (&*whole, self.plan(&whole))
+        } else {
+            let own = self.plan(input);
+            match self.plan_of_history(&request, &whole, &own) {
+                Some(plan) => (&*whole, Ok(plan)),
+                None => (input, own),
+            }
+        };
+        let mut plan = plan?;
         if plan.diverged.is_some() && !answers.is_empty() {
             // Answers continue the turn with the agent's conversation.
             plan.prompt = None;
@@ -389,31 +394,37 @@ impl Conversation {
         Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
     }
 
-    /// Returns whether the whole conversation continues that of the open session, and its input alone does not: it repeats
-    /// a message that the agent has, or lacks one that the agent is to receive, because its run was refused, or a process
-    /// ended while it waited.
-    fn continues_only(&self, whole: &RunAgentInput, request: &RunRequest) -> bool {
-        if request.history.is_empty() {
-            return false;
-        }
-        let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
+    fn plan(&self, input: &RunAgentInput) -> Result<Plan, InputError> {
+        let rules = self.rules();
+        let capabilities = self.prompt_capabilities();
         let page = &self.page.machine;
-        let plan = |input: &RunAgentInput| {
-            let awaits = |call: &ToolCallId| page.awaits(call);
-            let plan = self.memory.plan(input, &rules, &capabilities, awaits).ok()?;
-            let is_same = plan.diverged.is_none() && plan.session == SessionStep::Keep;
-            is_same.then_some(plan.instruction)
-        };
+        self.memory.plan(input, &rules, &capabilities, |call| page.awaits(call))
+    }
+
+    /// Returns the plan of the whole conversation, if that continues the one of the open session and
+    /// the `own` plan of the input does not: the input repeats a message that the agent has, or lacks
+    /// one that the agent is to receive, because its run was refused, or a process ended while it waited.
+    fn plan_of_history(
+        &self,
+        request: &RunRequest,
+        whole: &RunAgentInput,
+        own: &Result<Plan, InputError>,
+    ) -> Option<Plan> {
+        if request.history.is_empty() {
+            return None;
+        }
+        let continues = |plan: &Plan| plan.diverged.is_none() && plan.session == SessionStep::Keep;
+        let own = own.as_ref().ok().filter(|plan| continues(plan));
         // The whole conversation may be large.
-        let input = plan(&request.input);
-        if input.is_some() && !self.memory.lacks_any_of(&request.history, &request.input.messages) {
-            return false;
+        if own.is_some() && !self.memory.lacks_any_of(&request.history, &request.input.messages) {
+            return None;
         }
-        match (plan(whole), input) {
-            (Some(whole), Some(input)) => input.is_part_of(&whole) && !whole.is_part_of(&input),
-            (Some(_), None) => true,
-            (None, _) => false,
-        }
+        let plan = self.plan(whole).ok().filter(continues)?;
+        let has_more = own.is_none_or(|own| {
+            let own = &own.instruction;
+            own.is_part_of(&plan.instruction) && !plan.instruction.is_part_of(own)
+        });
+        has_more.then_some(plan)
     }
 
     /// Prepares the replay of a loaded session for the run of an input.

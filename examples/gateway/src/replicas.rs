@@ -2,19 +2,16 @@
 use crate::settings::{Settings, SettingsError, shares};
 use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
 use agent_tools::mcp_bridge_http::random_id;
-use agui_types::event::{
-    Event, RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome,
-};
-use agui_types::input::RunAgentInput;
-use agui_types::jsonrpc_core::wire::Raw;
-use agui_types::profile::Profile;
-use agui_types::run_log::CANCEL_REASON;
+use agui_bridge::CancelReason;
+use agui_bridge::hybrid_tools::HybridRun;
+use agui_types::event::{Event, RunErrorEvent};
 use async_trait::async_trait;
 use chat_history::{CallLimits, OpenStore, PlaceError, PlaceOptions};
 use http_access::SessionStore as SignInStore;
 use run_store::{FileLimits, Replica, ReplicaOptions, RunRecord, RunStore};
 use serde_json::json;
 use std::error::Error;
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,9 +21,6 @@ pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse, serv
 
 /// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
-
-/// The code of a cancelled run for clients before AG-UI 1.0.
-const CANCELLED: &str = "CANCELLED";
 
 /// Opens the configured store.
 pub(crate) async fn open(settings: &Settings) -> Result<OpenStore, SettingsError> {
@@ -59,20 +53,18 @@ pub(crate) async fn join(
 
 /// Returns the end of a run of a gateway that is gone.
 fn end_of_lost(record: &RunRecord) -> Event {
-    let Some(reason) = &record.cancel else {
+    cancelled_end(record).unwrap_or_else(|| {
         let lost = RunErrorEvent::new("The gateway that had the run is gone.");
-        return lost.with_code(GATEWAY_LOST).into();
-    };
-    let RunAgentInput { thread_id, run_id, protocol_version, .. } = &record.input;
-    if Profile::of(protocol_version.as_deref()) == Profile::Legacy {
-        let cancelled = RunErrorEvent::new(format!("The run was cancelled: {reason}."));
-        return cancelled.with_code(CANCELLED).into();
-    }
-    let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
-    let mut finished =
-        RunFinishedEvent::new(thread_id.clone(), run_id.clone()).with_outcome(outcome);
-    finished.result = Raw::from_value(&json!({ CANCEL_REASON: reason })).ok();
-    finished.into()
+        lost.with_code(GATEWAY_LOST).into()
+    })
+}
+
+/// Returns the end of a run that was being cancelled.
+fn cancelled_end(record: &RunRecord) -> Option<Event> {
+    let reason: CancelReason = serde_json::from_value(json!(record.cancel.as_ref()?)).ok()?;
+    let mut run = HybridRun::begin(&record.input);
+    run.cancel(reason);
+    iter::from_fn(|| run.poll_event()).last()
 }
 
 /// Returns the time that a gateway counts as alive after its last beat.

@@ -125,7 +125,8 @@ impl AgentConnection {
             postponed: None,
         };
         let state = parking_lot::Mutex::new(state);
-        let (wake, began) = (Notify::new(), Instant::now());
+        let wake = Notify::new();
+        let began = Instant::now();
         let shared = Arc::new(Shared { state, wake, began });
         let ending = CancellationToken::new();
         let (address, is_optional) = (agent.address.clone(), agent.is_optional);

@@ -91,7 +91,8 @@ impl State {
                 self.hub.handle_cancel(thread, run_id, CancelReason::NoReader, shared.now());
             }
             if thread.current.as_ref() != Some(&changed.run_id) {
-                (thread.current, thread.span) = (Some(changed.run_id.clone()), run.span.clone());
+                thread.current = Some(changed.run_id.clone());
+                thread.span = run.span.clone();
             }
             if !changed.has_ended {
                 run.log.notify();

@@ -10,21 +10,19 @@ const ARGUMENTS: &str = "args";
 /// Member of `rawInput` with several commands, which are not compared.
 const COMMANDS: &str = "commands";
 
-/// Members beside a command that do not change what it does, without `_` and `-`, in lower case.
-const HARMLESS_MEMBERS: [&str; 14] = [
+/// Members of any call with an id or a reason, which change nothing, without `_` and `-`, in lower case.
+pub(crate) const REMARKS: [&str; 6] =
+    ["callid", "description", "explanation", "justification", "reason", "turnid"];
+
+/// Further members beside a command that do not change what it does, without `_` and `-`, in lower case.
+const HARMLESS_MEMBERS: [&str; 8] = [
     "background",
-    "callid",
-    "description",
-    "explanation",
     "isbackground",
-    "justification",
     "maxoutputtokens",
-    "reason",
     "runinbackground",
     "timeout",
     "timeoutms",
     "timeoutseconds",
-    "turnid",
     "yieldtimems",
 ];
 
@@ -101,6 +99,7 @@ pub(crate) fn is_changed(input: &Json, is_terminal: bool) -> bool {
         COMMAND_MEMBERS.contains(&name)
             || name == ARGUMENTS
             || plain == PARSED_COMMAND
+            || (is_plain && REMARKS.contains(&&*plain))
             || (is_plain && HARMLESS_MEMBERS.contains(&&*plain))
             || FOLDER_MEMBERS.contains(&&*plain)
             || (is_terminal && TERMINAL_MEMBERS.contains(&&*plain))

@@ -1,5 +1,5 @@
 //! The paths in the input of a tool call, and whether it has more that may matter.
-use crate::command::letters;
+use crate::command::{REMARKS, letters};
 use crate::json::{Fact, Json};
 
 /// Largest depth of members with paths.
@@ -24,30 +24,26 @@ const PATH_NAMES: [&str; 11] = [
     "workdir",
 ];
 
-/// Members that say how a part of a file is read or replaced, or why, in the same form.
-const HARMLESS_MEMBERS: [&str; 48] = [
+/// Members that say how a part of a file is read or replaced, in the same form.
+const HARMLESS_MEMBERS: [&str; 42] = [
     "aiproposedcontent",
     "autoapproved",
-    "callid",
     "casesensitive",
     "cellid",
     "celltype",
     "content",
     "contentlength",
     "contents",
-    "description",
     "editmode",
     "encoding",
     "endline",
     "expectedreplacements",
-    "explanation",
     "filetext",
     "headlimit",
     "ignorecase",
     "insert",
     "insertline",
     "instruction",
-    "justification",
     "limit",
     "line",
     "maxresults",
@@ -65,13 +61,11 @@ const HARMLESS_MEMBERS: [&str; 48] = [
     "outputmode",
     "pattern",
     "query",
-    "reason",
     "regex",
     "replaceall",
     "startedatms",
     "startline",
     "text",
-    "turnid",
     "type",
     "viewrange",
 ];
@@ -130,7 +124,7 @@ impl Role {
             Self::Path
         } else if DIFF_MEMBERS.contains(&name) {
             Self::Diff
-        } else if HARMLESS_MEMBERS.contains(&name) {
+        } else if REMARKS.contains(&name) || HARMLESS_MEMBERS.contains(&name) {
             Self::Harmless
         } else {
             match name {

@@ -82,8 +82,10 @@ impl Threads {
         let threads = self.clone();
         // It may leave while the run waits, too.
         let watch = {
-            let (threads, run, log, cancel) =
-                (self.clone(), run.clone(), log.clone(), cancel.clone());
+            let threads = self.clone();
+            let run = run.clone();
+            let log = log.clone();
+            let cancel = cancel.clone();
             async move { threads.watch(&run, &log, &cancel).await }
         };
         let serve = async move {

@@ -1,11 +1,10 @@
 //! Conversations in a file: after a restart, over HTTP, and as events.
 use crate::gateway::{Gateway, PROGRAM, command, command_of, input, refusal, script, soon};
 use crate::interrupts::{Asked, answered_booking, booking};
+use crate::reading::waiting_of;
 use crate::run::{Run, Told};
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
-use futures::FutureExt;
-use futures::future::select_all;
 #[cfg(unix)]
 use nix::sys::signal::Signal;
 use reqwest::{Method, StatusCode};
@@ -325,16 +324,12 @@ async fn message_that_waited_follows_the_whole_answer() {
     let gateway = Gateway::configured(&settings).await;
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
-    // One of them waits when the other one is refused.
     let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
-    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
-    let (refused, which, waiting) = select_all(both).await;
-    assert_eq!(refusal(refused).await.0, 409);
+    let (waited, waiting) = waiting_of(&gateway, &inputs).await;
     let answer = json!({ "optionId": "allow-once" });
     gateway.post(&format!("interrupts/{asked}"), &answer).await;
     let first = first.rest().await;
-    let waited = &inputs[1 - which];
-    let second = Run::new(waited, select_all(waiting).await.0).rest().await;
+    let second = Run::new(waited, waiting.await).rest().await;
     assert_eq!((first.end(), second.end()), ("success", "success"));
 
     let told = connected(&gateway, "demo", "t", waited["runId"].as_str().unwrap()).await;

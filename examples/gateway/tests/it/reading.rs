@@ -2,7 +2,8 @@
 use crate::gateway::{Gateway, input, refusal};
 use crate::run::Run;
 use futures::FutureExt;
-use futures::future::select_all;
+use futures::future::{BoxFuture, select_all};
+use serde_json::Value;
 
 #[tokio::test]
 async fn several_readers_get_whole_run() {
@@ -112,6 +113,18 @@ async fn evicted_runs_release_memory() {
     assert!(said.starts_with("open: 1 threads, 0 of 2 runs, "), "{said}");
 }
 
+/// Posts two inputs to a thread with an open run and room for one that waits. Returns the input that waits, and its response; the
+/// other one is refused.
+pub(crate) async fn waiting_of<'i: 'g, 'g>(
+    gateway: &'g Gateway,
+    inputs: &'i [Value; 2],
+) -> (&'i Value, BoxFuture<'g, reqwest::Response>) {
+    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
+    let (refused, which, mut waiting) = select_all(both).await;
+    assert_eq!(refusal(refused).await.0, 409);
+    (&inputs[1 - which], waiting.remove(0))
+}
+
 #[tokio::test]
 async fn runs_queue_or_supersede_by_setting() {
     let gateway = Gateway::configured(
@@ -121,16 +134,13 @@ async fn runs_queue_or_supersede_by_setting() {
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
     let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
-    // Either may be first; the other one finds the queue full.
-    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
-    let (refused, which, waiting) = select_all(both).await;
-    assert_eq!(refusal(refused).await.0, 409);
+    let (which, waiting) = waiting_of(&gateway, &inputs).await;
     let answer = serde_json::json!({ "optionId": "allow-once" });
     gateway.post(&format!("interrupts/{asked}"), &answer).await;
     assert_eq!(first.rest().await.end(), "success");
-    let begun = select_all(waiting).await.0;
+    let begun = waiting.await;
     assert_eq!(begun.status(), 200);
-    assert_eq!(Run::new(&inputs[1 - which], begun).rest().await.end(), "success");
+    assert_eq!(Run::new(which, begun).rest().await.end(), "success");
 
     let gateway = Gateway::configured("when-busy = 'supersede'").await;
     let mut first = gateway.ask("t", "1", "slow").await;
@@ -152,18 +162,16 @@ async fn waiting_run_without_a_reader_is_not_carried_out() {
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
     let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
-    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
-    let (refused, which, waiting) = select_all(both).await;
-    assert_eq!(refusal(refused).await.0, 409);
+    let (left, waiting) = waiting_of(&gateway, &inputs).await;
     drop(waiting);
     gateway.says("nobody reads the run").await;
     let answer = serde_json::json!({ "optionId": "allow-once" });
     gateway.post(&format!("interrupts/{asked}"), &answer).await;
     assert_eq!(first.rest().await.end(), "success");
-    let left = &inputs[1 - which];
     let response = gateway.follow(left["runId"].as_str().unwrap(), None).await;
     let told = Run::new(left, response).rest().await;
-    assert_eq!((told.end(), &*told.text()), ("cancelled", ""));
+    assert_eq!(told.end(), "cancelled");
+    assert_eq!(told.text(), "");
     let result = told.finished().result.as_ref().unwrap().as_str();
     assert!(result.contains("no-reader"), "{result}");
 }

@@ -377,7 +377,8 @@ mod tests {
     async fn events_in_quick_succession_are_one_change() {
         let store = Arc::new(MemoryStore::default());
         let mut changes = store.owners().deliveries("");
-        let (replica, input) = (owner("", store), input());
+        let replica = owner("", store);
+        let input = input();
         let log = RunLog::new(&input, LIMITS);
         let record = replica.record("t".to_owned(), 0, input);
         assert!(replica.begin_run("r", &record).await.unwrap());

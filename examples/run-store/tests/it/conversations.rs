@@ -129,7 +129,8 @@ pub(crate) async fn keeps_missed_answers(store: &dyn RunStore) {
     let renewed_calling = format!(r#"{{"id":"t-2","role":"assistant","toolCalls":[{call}]}}"#);
     let result = r#"{"id":"r","role":"tool","toolCallId":"c","content":"Seen."}"#;
     let renewed_result = r#"{"id":"r-2","role":"tool","toolCallId":"c","content":"Seen."}"#;
-    let (n, p) = (assistant("n", "Ho"), assistant("p", "Ha, ha"));
+    let n = assistant("n", "Ho");
+    let p = assistant("p", "Ha, ha");
     let whole = ["m", "n", "o", "t", "r", "p", "q"];
     let inputs = [
         ("its last answer", format!("{m},{n},{o},{q}"), &whole[..]),

@@ -217,7 +217,8 @@ async fn activities_of_earlier_runs_stay_at_their_place() {
 
 #[tokio::test]
 async fn questions_outlast_runs_that_leave_them_open() {
-    let (store, name) = (memory(), thread("u", "a"));
+    let store = memory();
+    let name = thread("u", "a");
     let begun: Event = RunStartedEvent::new("a", "r").into();
     let run = async |run: &str, messages: &str, end: &Event| {
         assert!(store.begin_run(run, &record(&name, messages)).await.expect("a run"));
@@ -356,21 +357,21 @@ enum Said {
     Call,
 }
 
-/// What a client has of it.
+/// The part of it that a client has received.
 #[derive(Clone, Copy, Debug)]
-enum Seen {
+enum Receipt {
     Whole,
     Beginning,
     Nothing,
 }
 
 /// A turn of a conversation, and what a client has of its answer.
-fn turn() -> impl Strategy<Value = Vec<(Said, Seen)>> {
+fn turn() -> impl Strategy<Value = Vec<(Said, Receipt)>> {
     let said = prop_oneof![
         prop::sample::select(vec!["ok", "ok then", "I see. "]).prop_map(Said::Text),
         Just(Said::Call),
     ];
-    let seen = prop::sample::select(vec![Seen::Whole, Seen::Beginning, Seen::Nothing]);
+    let seen = prop::sample::select(vec![Receipt::Whole, Receipt::Beginning, Receipt::Nothing]);
     prop::collection::vec((said, seen), 0..4)
 }
 
@@ -381,7 +382,7 @@ struct Views {
 }
 
 impl Views {
-    fn new(turns: &[Vec<(Said, Seen)>], has_new_ids: bool) -> Self {
+    fn new(turns: &[Vec<(Said, Receipt)>], has_new_ids: bool) -> Self {
         let mut views = Self { whole: Vec::new(), of_client: Vec::new() };
         let renewed = |message: &Value| {
             let mut message = message.clone();
@@ -404,13 +405,13 @@ impl Views {
                         let message = json!({"id": id, "role": "assistant", "content": text});
                         let mut client = renewed(&message);
                         match seen {
-                            Seen::Whole => views.of_client.push(client),
+                            Receipt::Whole => views.of_client.push(client),
                             // Without its id nothing says that it is the beginning of another.
-                            Seen::Beginning if !has_new_ids => {
+                            Receipt::Beginning if !has_new_ids => {
                                 client["content"] = json!(&text[..1]);
                                 views.of_client.push(client);
                             }
-                            Seen::Beginning | Seen::Nothing => {}
+                            Receipt::Beginning | Receipt::Nothing => {}
                         }
                         views.whole.push(message);
                     }
@@ -420,10 +421,10 @@ impl Views {
                         let calling = json!({"id": format!("c{id}"), "role": "assistant", "toolCalls": [call]});
                         let result = json!(
                             {"id": format!("r{id}"), "role": "tool", "toolCallId": id, "content": "Seen."});
-                        if !matches!(seen, Seen::Nothing) {
+                        if !matches!(seen, Receipt::Nothing) {
                             views.of_client.push(renewed(&calling));
                         }
-                        if matches!(seen, Seen::Whole) {
+                        if matches!(seen, Receipt::Whole) {
                             views.of_client.push(renewed(&result));
                         }
                         views.whole.extend([calling, result]);
@@ -464,7 +465,8 @@ proptest! {
         let expected = [&views.whole[..], &[new]].concat();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let history = runtime.block_on(async {
-            let (store, name) = (memory(), thread("u", "a"));
+            let store = memory();
+            let name = thread("u", "a");
             let last = views.whole.iter().rposition(|it| it["role"] == "user").expect("a turn");
             let joined = |messages: &[Value]| {
                 messages.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
