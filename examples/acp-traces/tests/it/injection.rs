@@ -13,7 +13,7 @@ use std::thread;
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 fn injecting(agent: &[&str]) -> Proxy {
-    Proxy::with_options(&["--otlp-endpoint", NO_COLLECTOR, "--inject-context"], agent)
+    Proxy::with_options(&["--file", "/dev/null", "--inject-context"], agent)
 }
 
 /// Returns the output of an echoing agent.

@@ -1,6 +1,7 @@
 //! Versions of ACP: what an agent is offered, and what a page receives of version 2.
 use crate::gateway::{Gateway, input, script, soon};
 use crate::run::Told;
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 /// Runs a word of the demo agent with these settings of the agent.
@@ -82,34 +83,37 @@ async fn updates_of_version_2_are_shown_in_both_profiles() {
 /// A client that waits for the agent receives the turn once, in a run of its own, for clients of 1.0 and older ones.
 #[tokio::test]
 async fn turn_without_a_prompt_is_shown_to_a_client_that_waits() {
-    for (version, profile) in [(1, "1.0"), (2, "1.0"), (1, "0.0.59"), (2, "0.0.59")] {
-        let gateway = Gateway::configured(&format!("[agents.demo]\nversion = {version}")).await;
-        let mut asked = input("t", "0", "later");
-        if profile != "1.0" {
-            asked.as_object_mut().unwrap().remove("protocolVersion");
-        }
-        let told = gateway.run(&asked).await.rest().await;
-        assert!(!told.text().contains("I have come back"), "{}", told.text());
-        let url = gateway.url("/api/ai/agents/demo/threads/t/activity");
-        let waited = soon(gateway.client.get(&url).send()).await.unwrap();
-        assert_eq!(waited.status(), 200, "version {version}");
-        asked["forwardedProps"] = json!({ "acp": { "follow": true } });
-        let mut follow = async |run: &str| {
-            asked["runId"] = json!(run);
-            gateway.run(&asked).await.rest().await
-        };
-        let told = follow("1").await;
-        assert_eq!(told.text(), "I have come back without a prompt. ", "version {version}");
-        assert!(["success", "finished"].contains(&told.end()), "version {version}");
-        let again = follow("2").await;
-        assert_eq!(again.text(), "", "version {version}");
-        let said = json!({ "id": "u", "role": "user", "content": "hello" });
-        asked["messages"].as_array_mut().unwrap().push(said);
-        asked.as_object_mut().unwrap().remove("forwardedProps");
-        asked["runId"] = json!("3");
-        let told = gateway.run(&asked).await.rest().await;
-        assert!(told.text().starts_with("Hello! I am a scripted agent"), "{}", told.text());
+    let rows = [(1, "1.0"), (2, "1.0"), (1, "0.0.59"), (2, "0.0.59")];
+    join_all(rows.map(|(version, profile)| wait_for_a_turn(version, profile))).await;
+}
+
+async fn wait_for_a_turn(version: u8, profile: &str) {
+    let gateway = Gateway::configured(&format!("[agents.demo]\nversion = {version}")).await;
+    let mut asked = input("t", "0", "later");
+    if profile != "1.0" {
+        asked.as_object_mut().unwrap().remove("protocolVersion");
     }
+    let first = gateway.run(&asked).await.rest().await;
+    assert!(!first.text().contains("I have come back"), "{}", first.text());
+    let url = gateway.url("/api/ai/agents/demo/threads/t/activity");
+    let activity = soon(gateway.client.get(&url).send()).await.unwrap();
+    assert_eq!(activity.status(), 200, "version {version}");
+    asked["forwardedProps"] = json!({ "acp": { "follow": true } });
+    let mut follow = async |run: &str| {
+        asked["runId"] = json!(run);
+        gateway.run(&asked).await.rest().await
+    };
+    let turn = follow("1").await;
+    assert_eq!(turn.text(), "I have come back without a prompt. ", "version {version}");
+    assert!(["success", "finished"].contains(&turn.end()), "version {version}");
+    let repeated = follow("2").await;
+    assert_eq!(repeated.text(), "", "version {version}");
+    let message = json!({ "id": "u", "role": "user", "content": "hello" });
+    asked["messages"].as_array_mut().unwrap().push(message);
+    asked.as_object_mut().unwrap().remove("forwardedProps");
+    asked["runId"] = json!("3");
+    let answer = gateway.run(&asked).await.rest().await;
+    assert!(answer.text().starts_with("Hello! I am a scripted agent"), "{}", answer.text());
 }
 
 #[tokio::test]
