@@ -3,7 +3,7 @@ FROM rust:1-slim-bookworm AS build
 WORKDIR /src
 COPY . .
 RUN cargo fetch --locked
-RUN --network=none cargo build --release --offline --locked -p gateway --features gateway/redis -p acp-traces
+RUN --network=none cargo build --release --offline --locked -p gateway --features gateway/redis -p traces --bin gateway --bin acp-traces
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*

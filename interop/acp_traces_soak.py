@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sends many messages through acp-traces while its collector is killed and restarted.
 
-    cargo build --release -p acp-traces
+    cargo build --release -p traces
     python3 interop/acp_traces_soak.py target/release/acp-traces 1000000 60
 
 Arguments: the proxy, the number of messages in both directions, and the duration in seconds. Requires only Python. The

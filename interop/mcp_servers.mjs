@@ -92,7 +92,7 @@ command = ${JSON.stringify(words.map((word) => `'${word}'`).join(" "))}
 relay = true
 `,
   );
-  const env = { ...process.env, GATEWAY_STORE: "none", MCP_REMOTE_CONFIG_DIR: folder, RUST_LOG: "warn,tool_sources=info" };
+  const env = { ...process.env, GATEWAY_STORE: "none", MCP_REMOTE_CONFIG_DIR: folder, RUST_LOG: "warn,gateway::tools::sources=info" };
   const program = new Program(join(BIN, "gateway"), ["--config", settings, "--listen", "127.0.0.1:0", "--no-auth"], env);
   try {
     const [, url] = await program.said(/listening on (\S+)\n/, 30);

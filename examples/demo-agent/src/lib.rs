@@ -9,10 +9,12 @@
 //! | `turns`, `session` | running turns |
 //! | `client`, `updates` | updates and requests of the agent, in the version of the connection |
 //! | `stdio` | reading, writing, the runtime |
+//! | [`book_flight`] | a tool of MCP that asks its user, for servers with it |
 //! | `words`, `talk`, `tools`, `terminal`, `page`, `news` | the script |
 
 mod agent;
 mod agent_v2;
+pub mod book_flight;
 mod client;
 mod forms;
 mod news;

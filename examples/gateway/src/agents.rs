@@ -1,26 +1,26 @@
 //! The agents of the settings: ACP agents and models, and how their threads are served.
+use crate::history::OpenStore;
+use crate::hub::{
+    AgentSetup, Isolation, SignInPlace, ThreadState, Unavailable, UserAgent, UserAgents,
+};
+use crate::login::{CallbackSites, LoginAgent, Logins};
+use crate::model::ChatModel;
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
-use acp_host::files::Root;
+use crate::store::ThreadName;
+use crate::telemetry::Telemetry;
+use crate::tools::sources::ServerOptions;
+use crate::tools::{FromServer, Offered, PageServer, PageServers, Toolbox};
 use acp_types::v1::initialization::Implementation;
-use agent_catalog::{Catalog, Programs};
-use agent_login::{CallbackSites, LoginAgent, Logins};
-use agent_tools::tool_sources::ServerOptions;
-use agent_tools::{FromServer, Offered, PageServer, PageServers, Toolbox};
 use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
 use agui_bridge::hub::HubOptions;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
-use chat_history::OpenStore;
-use chat_model::ChatModel;
-use http_access::Principal;
-use hub_server::permission_rules::{Files, Rules};
-use hub_server::{
-    AgentSetup, Isolation, SignInPlace, ThreadState, Unavailable, UserAgent, UserAgents,
-};
-use run_store::ThreadName;
-use run_telemetry::Telemetry;
+use host::catalog::{Catalog, Programs};
+use host::files::Root;
+use host::http::Principal;
+use host::permissions::{Files, Rules};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -154,8 +154,8 @@ impl AcpAgents {
         conversation.translator = translator(agent.permission.unwrap_or(settings.permission));
         conversation.translator.times.turn = Some(times.turn.0);
         conversation.translator.times.answer = Some(times.question.0);
-        conversation.rules = hub_server::input_rules(agent.sessions, &agent.forwarded);
-        conversation.mcp_servers = hub_server::mcp_servers(&settings.mcp_servers, name)?;
+        conversation.rules = crate::hub::input_rules(agent.sessions, &agent.forwarded);
+        conversation.mcp_servers = crate::hub::mcp_servers(&settings.mcp_servers, name)?;
         conversation.when_busy = settings.when_busy.into();
         conversation.cancel_grace = times.cancel_grace.0;
         conversation.queue_wait = Some(times.queue.0);
@@ -276,7 +276,7 @@ pub(crate) fn offered_servers(
     let key_file = settings.store_key_file.clone().or_else(|| store.key_file());
     let place = SignInPlace::new(store.runs.clone(), key_file, "Spanwire gateway");
     let (servers, models) = (&settings.mcp_servers, models.map(|(name, _)| name));
-    Ok(hub_server::offered_servers(servers, models, &options, &place)?)
+    Ok(crate::hub::offered_servers(servers, models, &options, &place)?)
 }
 
 /// Returns the logins of agents, the default one first.

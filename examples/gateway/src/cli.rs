@@ -1,8 +1,8 @@
 //! The command line.
+use crate::history::StorePlace;
 use crate::settings::{Permission, Seconds, Settings, SettingsError, WhenBusy};
-use agent_catalog::AgentsCommand;
-use chat_history::StorePlace;
 use clap::{Parser, Subcommand};
+use host::catalog::AgentsCommand;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(crate) struct Args {
 
     /// Versions of ACP that the agent is offered: `auto`, `1` or `2` [default: auto].
     #[arg(long, value_name = "VERSION", env = "GATEWAY_ACP_VERSION")]
-    acp_version: Option<hub_server::AcpVersion>,
+    acp_version: Option<crate::hub::AcpVersion>,
 
     /// How to handle a run in a thread with an active run [default: reject].
     #[arg(long, value_enum)]

@@ -1,124 +1,133 @@
-//! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier messages.
-use crate::threads::{Cancel, request_cancel};
-use agui_bridge::CancelReason;
-use agui_bridge::conversation::{Admission, RunQueue, RunRefused};
-use agui_types::input::RunAgentInput;
-use agui_types::message::Message;
-use chat_model::{ChatModel, ModelRun, Traced};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use hub_server::{Reply, records};
-use run_store::RunLog;
-use run_telemetry::Telemetry;
-use run_telemetry::trace_context::TraceContext;
+//! A chat model with tools as an AG-UI agent.
+//!
+//! A [`ChatModel`] is an endpoint or a script. [`run`](run()) executes one input, with the tools of the page and of a
+//! [`Toolbox`].
+use crate::tools::Toolbox;
+use agui_bridge::hybrid_tools::runner::Model;
+use agui_types::capabilities::AgentCapabilities;
+use endpoint::Endpoint;
+pub use endpoint::EndpointError;
+pub use run::{ModelRun, run};
+use sampling::MAX_TOKENS;
+use script::Script;
+pub use script::ScriptError;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
+pub use traced::Traced;
+use traced::TracedModel;
 
-/// A run to start.
-pub(crate) struct ModelRunStart {
-    pub(crate) input: RunAgentInput,
-    /// Messages that the input leaves out, known when the runs before it have ended.
-    pub(crate) history: BoxFuture<'static, Vec<Message>>,
-    pub(crate) log: Arc<RunLog>,
-    pub(crate) cancel: Cancel,
-    pub(crate) span: Option<TraceContext>,
-    /// Reports whether the run has begun.
-    pub(crate) reply: Reply,
+mod capabilities;
+mod endpoint;
+mod run;
+mod sampling;
+mod script;
+mod traced;
+
+/// The built-in script.
+const BUILT_IN: &str = include_str!("model/hybrid.toml");
+
+/// The location of a model: a script, or an endpoint with the API of OpenAI's chat completions. The built-in script
+/// needs neither.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ModelSettings {
+    /// A file with the model's answers.
+    pub script: Option<PathBuf>,
+    /// The URL before `/chat/completions`.
+    pub url: Option<String>,
+    /// Name of the model at the endpoint.
+    pub name: Option<String>,
+    /// The environment variable with the key, if one is required.
+    pub key_variable: Option<String>,
+    /// Instructions for the model.
+    pub instructions: Option<String>,
+    /// Largest number of tokens of an answer to a tool; by default 4096.
+    pub tokens_for_tools: Option<NonZeroU32>,
 }
 
-/// A thread of a model.
-pub(crate) struct ModelThread {
-    pub(crate) model: Arc<ChatModel>,
-    pub(crate) user: String,
-    pub(crate) name: Arc<str>,
-    pub(crate) queue: RunQueue<ModelRunStart>,
-    /// Time for which the thread is kept without runs.
-    pub(crate) idle: Duration,
-    /// Maximum duration of a run.
-    pub(crate) time: Duration,
-    pub(crate) telemetry: Telemetry,
-    pub(crate) shutdown: CancellationToken,
+/// An error in the settings of a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Both a script and an endpoint are set.
+    #[error("model: expected `script` or `url`, got both")]
+    Both,
+    /// The script is invalid.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// The endpoint is invalid.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
 }
 
-/// The open run.
-struct Active {
-    cancel: Cancel,
-    running: BoxFuture<'static, ()>,
+/// A model with tools.
+#[derive(Debug)]
+pub struct ChatModel {
+    kind: Kind,
+    /// Name of the model among the agents.
+    name: String,
+    /// Whether clients before 1.0 receive interrupts.
+    legacy_interrupts: bool,
+    toolbox: Arc<Toolbox>,
+    /// Largest number of tokens of an answer to a tool.
+    tokens_for_tools: u32,
 }
 
-impl ModelThread {
-    /// Serves the thread until it is idle.
-    pub(crate) async fn serve(mut self, mut runs: mpsc::Receiver<ModelRunStart>) {
-        let mut active: Option<Active> = None;
-        loop {
-            let Some(current) = &mut active else {
-                let idle = sleep_until(Instant::now() + self.idle);
-                let run = tokio::select! {
-                    biased;
-                    () = self.shutdown.cancelled() => return,
-                    run = runs.recv() => run,
-                    () = idle => return,
-                };
-                let Some(run) = run else { return };
-                active = Some(self.begin(run));
-                continue;
-            };
-            tokio::select! {
-                // The run ends soon after the gateway.
-                () = &mut current.running => {
-                    active = self.next().map(|run| self.begin(run));
-                }
-                Some(run) = runs.recv() => self.enqueue(run, &current.cancel),
-            }
-        }
-    }
+#[derive(Debug)]
+enum Kind {
+    Script(Script),
+    Endpoint(Endpoint),
+}
 
-    /// Returns the next run with a waiting client.
-    fn next(&mut self) -> Option<ModelRunStart> {
-        std::iter::from_fn(|| self.queue.pop()).find(|run| !run.reply.is_closed())
-    }
-
-    fn enqueue(&mut self, run: ModelRunStart, current: &Cancel) {
-        let refused: Vec<_> = match self.queue.push(run, None, current.initialized()) {
-            Admission::Refused(run) => vec![run],
-            Admission::Supersedes(runs) => {
-                request_cancel(current, CancelReason::NewerRun);
-                runs.into()
-            }
-            _ => Vec::new(),
+impl ChatModel {
+    /// Creates a model with the tools of `toolbox` for an agent of this name. With `legacy_interrupts`, tools also ask the users of clients
+    /// before 1.0.
+    ///
+    /// # Errors
+    /// The settings are invalid.
+    pub fn new(
+        name: &str,
+        settings: &ModelSettings,
+        legacy_interrupts: bool,
+        toolbox: Arc<Toolbox>,
+    ) -> Result<Self, ModelError> {
+        let kind = match (&settings.script, &settings.url) {
+            (Some(_), Some(_)) => return Err(ModelError::Both),
+            (Some(script), None) => Kind::Script(Script::read(script)?),
+            (None, Some(url)) => Kind::Endpoint(Endpoint::new(url, settings)?),
+            (None, None) => Kind::Script(Script::parse(BUILT_IN)?),
         };
-        for run in refused {
-            let _gone = run.reply.send(Err(RunRefused::Busy.into()));
+        let tokens_for_tools = settings.tokens_for_tools.map_or(MAX_TOKENS, NonZeroU32::get);
+        Ok(Self { kind, name: name.to_owned(), legacy_interrupts, toolbox, tokens_for_tools })
+    }
+
+    /// Returns what the model can do, in the form for AG-UI clients.
+    pub async fn capabilities(&self) -> AgentCapabilities {
+        self.toolbox.ready().await;
+        let tools = self.toolbox.for_models(&self.name);
+        capabilities::capabilities(&self.name, self.model(), &tools)
+    }
+
+    /// Returns the name of the model; `None` for a script.
+    fn model(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Script(_) => None,
+            Kind::Endpoint(endpoint) => Some(endpoint.model()),
         }
     }
 
-    fn begin(&self, run: ModelRunStart) -> Active {
-        let ModelRunStart { mut input, history, log, cancel, span, reply } = run;
-        if reply.send(Ok(())).is_err() {
-            // The client has disconnected, and the run will have no reader.
-            request_cancel(&cancel, CancelReason::NoReader);
+    /// Opens the model for one run.
+    fn open<'a>(&'a self, traced: &'a Traced) -> TracedModel<'a> {
+        TracedModel::new(self.open_untraced(), self.model(), traced)
+    }
+
+    fn open_untraced(&self) -> Box<dyn Model + '_> {
+        match &self.kind {
+            Kind::Script(script) => Box::new(script.open()),
+            Kind::Endpoint(endpoint) => Box::new(endpoint.open(Map::new())),
         }
-        let traced = Traced { telemetry: self.telemetry.clone(), run: span };
-        let (user, time, shutdown) = (self.user.clone(), self.time, self.shutdown.clone());
-        let (model, name) = (self.model.clone(), self.name.clone());
-        let current = cancel.clone();
-        let running = async move {
-            let history = history.await;
-            if !history.is_empty() {
-                input.messages = history;
-            }
-            records::run_started(&name, &input);
-            let run = ModelRun { input, user, time, traced, cancel, shutdown };
-            let push = |event: &_| {
-                records::run_continued(&name, log.run_id().as_str(), event);
-                log.push(event)
-            };
-            chat_model::run(&model, run, push).await;
-            log.end();
-        };
-        Active { cancel: current, running: running.boxed() }
     }
 }

@@ -1,4 +1,5 @@
 //! The web page, built into the program.
+use crate::markdown::{Rendered, Source, TIME, render_all};
 use crate::server::{Part, Refusal, read_json};
 use crate::threads::Threads;
 use axum::Json;
@@ -6,8 +7,7 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use http_access::Principal;
-use markdown_html::{Rendered, Source, TIME, render_all};
+use host::http::Principal;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::task::spawn_blocking;

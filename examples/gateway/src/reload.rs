@@ -1,8 +1,8 @@
 //! SIGHUP: the tokens and the certificate are read again.
 use crate::cli::Args;
+use crate::log::say;
 use crate::settings::SettingsError;
-use http_access::{Access, AccessError, Tls};
-use program_log::say;
+use host::http::{Access, AccessError, Tls};
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};

@@ -1,14 +1,14 @@
 //! This gateway among those that share a store.
+use crate::history::{CallLimits, OpenStore, PlaceError, PlaceOptions};
 use crate::settings::{Settings, SettingsError, shares};
-use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
-use agent_tools::mcp_bridge_http::random_id;
+use crate::store::{FileLimits, Replica, ReplicaOptions, RunRecord, RunStore};
 use agui_bridge::CancelReason;
 use agui_bridge::hybrid_tools::HybridRun;
 use agui_types::event::{Event, RunErrorEvent};
 use async_trait::async_trait;
-use chat_history::{CallLimits, OpenStore, PlaceError, PlaceOptions};
-use http_access::SessionStore as SignInStore;
-use run_store::{FileLimits, Replica, ReplicaOptions, RunRecord, RunStore};
+use host::http::SessionStore as SignInStore;
+use mcp_bridge::plugin::{Clock, SessionStore};
+use mcp_bridge_http::random_id;
 use serde_json::json;
 use std::error::Error;
 use std::iter;
@@ -32,7 +32,7 @@ pub(crate) async fn open(settings: &Settings) -> Result<OpenStore, SettingsError
     };
     let (prefix, default_name) = (settings.replicas.prefix.clone(), "gateway.db");
     let options = PlaceOptions { limits, prefix, lifetime: lifetime(settings), default_name };
-    Ok(chat_history::open(settings.store.as_ref(), &options).await?)
+    Ok(crate::history::open(settings.store.as_ref(), &options).await?)
 }
 
 /// Joins the gateways of a store. With a store of its own the gateway is alone.
@@ -111,5 +111,5 @@ pub(crate) async fn tool_sessions(
 ) -> Result<(Arc<dyn SessionStore>, Clock), SettingsError> {
     let (place, prefix) = (settings.store.as_ref(), &settings.replicas.prefix);
     let limits = CallLimits { memory: settings.limits.kept_bytes, shares: shares(&settings.auth) };
-    Ok(chat_history::open_calls(store, place, prefix, limits).await?)
+    Ok(crate::history::open_calls(store, place, prefix, limits).await?)
 }

@@ -1,9 +1,9 @@
 //! Errors of starting a run, and of inputs during a run.
+use crate::hub::NoAgent;
+use crate::store::{StoreError, TooManyReaders};
 use agui_bridge::conversation::RunRefused;
 use agui_bridge::hub::HubRefused;
 use agui_bridge::input::InputError;
-use hub_server::NoAgent;
-use run_store::{StoreError, TooManyReaders};
 
 /// A run does not begin.
 #[derive(Debug, thiserror::Error)]

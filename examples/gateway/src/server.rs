@@ -1,20 +1,20 @@
 //! The routes.
+use crate::history::History;
+use crate::login::Logins;
 use crate::page;
 use crate::replicas::to_its_owner;
 use crate::session;
 use crate::socket;
+use crate::telemetry::traced;
 use crate::threads::Threads;
-use agent_login::Logins;
-use agent_tools::page_server;
+use crate::tools::page_server;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use axum::{Extension, Router};
-use chat_history::History;
-use http_access::{Access, authenticate, check_site, session_routes, sign_in};
-use run_telemetry::traced;
+use host::http::{Access, authenticate, check_site, session_routes, sign_in};
 use std::sync::Arc;
 use tower::ServiceExt;
 
@@ -23,7 +23,7 @@ mod inputs;
 mod refusal;
 mod runs;
 
-pub(crate) use http_access::{MAX_BODY, Part, read_body, read_json};
+pub(crate) use host::http::{MAX_BODY, Part, read_body, read_json};
 pub(crate) use refusal::Refusal;
 
 /// The routes for authenticated callers.
@@ -57,8 +57,8 @@ pub(crate) fn router(
     access: Arc<Access>,
 ) -> Router {
     let api = api()
-        .merge(agent_login::router(logins.clone()))
-        .merge(history.map_or_else(Router::new, chat_history::router))
+        .merge(crate::login::router(logins.clone()))
+        .merge(history.map_or_else(Router::new, crate::history::router))
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(access.clone(), authenticate))
         .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
@@ -76,7 +76,7 @@ pub(crate) fn router(
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(about::ready).layer(probed))
-        .merge(agent_login::callback_router(logins))
+        .merge(crate::login::callback_router(logins))
         .merge(mcp)
         .merge(api)
         .merge(own)

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use http_access::{Part, Principal};
+use host::http::{Part, Principal};
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 

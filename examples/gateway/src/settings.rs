@@ -1,13 +1,13 @@
 //! Settings: from a file, the environment and the command line. Later sources override earlier ones.
-use acp_host::transport::redacted;
-use agent_catalog::{Catalog, CatalogError, LaunchError, Programs};
+use crate::history::{PlaceError, StorePlace};
+use crate::hub::{McpServerError, McpServerSettings, SpaceError, UserSettings};
+use crate::model::ModelSettings;
+use crate::telemetry::variable;
 use agui_bridge::conversation as runs;
-use chat_history::{PlaceError, StorePlace};
-use chat_model::ModelSettings;
-use http_access::{AccessError, AuthSettings, Secret, SiteSettings};
-use hub_server::permission_rules::Rule;
-use hub_server::{McpServerError, McpServerSettings, SpaceError, UserSettings};
-use run_telemetry::variable;
+use host::catalog::{Catalog, CatalogError, LaunchError, Programs};
+use host::http::{AccessError, AuthSettings, Secret, SiteSettings};
+use host::permissions::Rule;
+use host::transport::redacted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -198,7 +198,7 @@ pub(crate) enum SettingsError {
     #[error(transparent)]
     Access(#[from] AccessError),
     #[error("telemetry: {0}")]
-    Telemetry(#[from] run_telemetry::ExportError),
+    Telemetry(#[from] crate::telemetry::ExportError),
     #[error("--store: {0}")]
     Store(#[from] PlaceError),
     #[error(transparent)]

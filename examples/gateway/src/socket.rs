@@ -1,18 +1,18 @@
 //! The chat over a WebSocket.
+use crate::chat_socket::{ChatBackend, NoWebSocket};
 use crate::server::Refusal;
+use crate::telemetry::HttpSpan;
+use crate::telemetry::trace_context::TraceContext;
 use crate::threads::Threads;
-use agent_tools::mcp_bridge::registry::Registry;
 use agui_types::input::RunAgentInput;
 use axum::body::Bytes;
 use axum::extract::{Extension, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use chat_socket::{ChatBackend, NoWebSocket};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use http_access::{AtWork, Part, Principal};
-use run_telemetry::HttpSpan;
-use run_telemetry::trace_context::TraceContext;
+use host::http::{AtWork, Part, Principal};
+use mcp_bridge::registry::Registry;
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -50,7 +50,7 @@ pub(crate) async fn open(
     limits.ending = ending(limits.ending, at_work.clone());
     let open = limits.ending.clone().drop_guard();
     let backend = Backend { threads, principal, agent, caller, at_work, _open: open };
-    chat_socket::upgrade(request, backend, limits)
+    crate::chat_socket::upgrade(request, backend, limits)
         .map_err(|NoWebSocket(why)| Refusal::new(StatusCode::UPGRADE_REQUIRED, why))
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { noViolations, restore, turn } from "./page.mjs";
 
-const ATTEMPTS = JSON.parse(await readFile(new URL("../../../examples/markdown-html/tests/attempts.json", import.meta.url), "utf8"));
+const ATTEMPTS = JSON.parse(await readFile(new URL("../../../examples/gateway/tests/it/markdown/attempts.json", import.meta.url), "utf8"));
 
 /** The messages of a tool call: the call, what the agent says about it, and its result. */
 const call = (id, { name = "tool", rawInput = {}, result, ...content }) => [

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { noViolations, rendered, restore, send, turn, turnEnd } from "./page.mjs";
 
-const ATTEMPTS = JSON.parse(await readFile(new URL("../../../examples/markdown-html/tests/attempts.json", import.meta.url), "utf8"));
+const ATTEMPTS = JSON.parse(await readFile(new URL("../../../examples/gateway/tests/it/markdown/attempts.json", import.meta.url), "utf8"));
 
 /** A conversation of one answer. */
 const answered = (content) => [

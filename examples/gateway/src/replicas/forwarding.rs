@@ -1,5 +1,7 @@
 //! Forwarding of requests to the gateway that owns the thread.
 use crate::server::{self, MAX_BODY, Refusal, read_body};
+use crate::store::StoreError;
+use crate::telemetry::trace_context::{TRACEPARENT, TRACESTATE};
 use crate::threads::{Target, Threads};
 use axum::body::{Body, to_bytes};
 use axum::extract::rejection::RawPathParamsRejection;
@@ -8,9 +10,7 @@ use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use http_access::Principal;
-use run_store::StoreError;
-use run_telemetry::trace_context::{TRACEPARENT, TRACESTATE};
+use host::http::Principal;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

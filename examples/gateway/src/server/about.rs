@@ -1,17 +1,17 @@
 //! Agents, tools, readiness, and the MCP servers of threads.
 use super::{Part, Refusal};
+use crate::login::Logins;
 use crate::run::StartError;
 use crate::threads::Threads;
-use acp_host::files::FoundFiles;
-use agent_login::Logins;
-use agent_tools::mcp_bridge::plugin::SessionError;
-use agent_tools::mcp_bridge::registry::ToolList;
 use agui_types::capabilities::AgentCapabilities;
 use axum::Json;
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use http_access::{Access, Connection, Principal, RequestError};
+use host::files::FoundFiles;
+use host::http::{Access, Connection, Principal, RequestError};
+use mcp_bridge::plugin::SessionError;
+use mcp_bridge::registry::ToolList;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::task::spawn_blocking;

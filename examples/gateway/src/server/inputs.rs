@@ -1,5 +1,6 @@
 //! Inputs during runs: cancellation, results of page tools, answers to questions.
 use super::{Part, Refusal, read_json};
+use crate::hub::AnswerBody;
 use crate::threads::Threads;
 use agui_bridge::AnswerError;
 use agui_bridge::frontend_tool::{Completion, ToolResult};
@@ -7,8 +8,7 @@ use agui_types::content::Content;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use http_access::Principal;
-use hub_server::AnswerBody;
+use host::http::Principal;
 use std::sync::Arc;
 
 /// `POST /api/ai/chat/runs/{runId}/cancel`

@@ -1,10 +1,10 @@
 //! Responses to requests that are refused before a stream begins.
 use crate::run::StartError;
+use crate::store::{StoreError, TooManyReaders};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use http_access::RequestError;
-use run_store::{StoreError, TooManyReaders};
+use host::http::RequestError;
 use serde_json::json;
 
 /// Seconds after which a client may repeat a request that met a limit.

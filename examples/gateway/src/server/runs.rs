@@ -1,15 +1,15 @@
 //! Starting and reading runs.
 use super::{Part, Refusal, read_json};
+use crate::history::event_stream;
 use crate::replicas::Forwarded;
+use crate::telemetry::{HttpSpan, remote};
 use crate::threads::Threads;
 use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use chat_history::event_stream;
-use http_access::Principal;
-use run_telemetry::{HttpSpan, remote};
+use host::http::Principal;
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;

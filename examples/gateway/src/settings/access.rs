@@ -1,8 +1,8 @@
 //! Access of an agent to this machine through the gateway: none, unless a root is set.
 use super::{AgentSettings, Settings, SettingsError, working_directory};
-use acp_host::files::Root;
-use acp_host::host::{Access, FsAccess};
-use hub_server::{SpaceError, UserSpaces, base};
+use crate::hub::{SpaceError, UserSpaces, base};
+use host::files::Root;
+use host::workspace::{Access, FsAccess};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Transport and credentials of an agent.
 use super::{AgentSettings, Settings, SettingsError};
-use acp_host::process::own_program;
-use acp_host::transport::{Address, Remote, RemoteError};
-use agent_catalog::{Catalog, Launch, Programs};
+use crate::telemetry::variable;
 use axum::http::HeaderValue;
-use http_access::Secret;
-use run_telemetry::variable;
+use host::catalog::{Catalog, Launch, Programs};
+use host::http::Secret;
+use host::process::own_program;
+use host::transport::{Address, Remote, RemoteError};
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -1,9 +1,9 @@
 //! The settings of an agent.
 use super::Permission;
-use acp_host::host::FsAccess;
-use chat_model::ModelSettings;
-use http_access::Secret;
-use hub_server::{AcpVersion, ForwardedSettings, Isolation, Sessions};
+use crate::hub::{AcpVersion, ForwardedSettings, Isolation, Sessions};
+use crate::model::ModelSettings;
+use host::http::Secret;
+use host::workspace::FsAccess;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

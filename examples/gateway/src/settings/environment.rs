@@ -1,6 +1,6 @@
 //! Settings in variables of the environment.
 use super::{McpServerSettings, Mistake, Settings, SettingsError, UserSettings};
-use run_telemetry::{HEADER_VARIABLES, variable};
+use crate::telemetry::{HEADER_VARIABLES, variable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::env;

@@ -1,6 +1,6 @@
 //! Time limits and size limits.
-use http_access::{AuthSettings, ConnectionLimits, SessionLimits, UserLimits};
-use run_store::LogLimits;
+use crate::store::LogLimits;
+use host::http::{AuthSettings, ConnectionLimits, SessionLimits, UserLimits};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

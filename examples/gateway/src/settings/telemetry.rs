@@ -1,8 +1,8 @@
 //! Settings of traces, metrics and log records.
 use super::SettingsError;
 use super::environment::group;
-use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
-use run_telemetry::{is_disabled, variable};
+use crate::telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
+use crate::telemetry::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
@@ -42,7 +42,7 @@ impl TelemetrySettings {
         let Self { traces, metrics, logs, endpoint, timeline } = self.clone();
         let options = TelemetryOptions { traces, metrics, logs, endpoint, timeline };
         Telemetry::new(PROGRAM, &options, runtime).or_else(|error| {
-            program_log::say(format_args!(
+            crate::log::say(format_args!(
                 "gateway: telemetry: {error}; no spans and no metrics are sent"
             ));
             let local = TelemetryOptions { traces: false, metrics: false, logs: false, ..options };

@@ -1,7 +1,7 @@
 //! The record in the store of an agent's session, which is continued after a restart.
+use crate::store::Replica;
 use agui_bridge::conversation::Remembered;
 use futures::FutureExt;
-use run_store::Replica;
 use tokio::sync::{Mutex, watch};
 use tokio::task::unconstrained;
 

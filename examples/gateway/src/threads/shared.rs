@@ -1,15 +1,15 @@
 //! Threads and runs of other gateways, and records of own ones for them.
 use super::steering::key;
 use super::{Kept, RunKey, Threads, fingerprint, lock, request_cancel};
+use crate::history::{LiveThreads, chat_path};
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::StartError;
+use crate::store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError, ThreadName};
+use crate::telemetry::trace_context::TraceContext;
 use agui_bridge::CancelReason;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
-use chat_history::{LiveThreads, chat_path};
-use http_access::Principal;
-use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError, ThreadName};
-use run_telemetry::trace_context::TraceContext;
+use host::http::Principal;
 use serde::Deserialize;
 use std::sync::Arc;
 

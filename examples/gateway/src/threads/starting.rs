@@ -4,19 +4,19 @@ use super::{
     Cancel, Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock,
 };
 use crate::agents::{AcpAgents, Agents, ThreadIds};
-use crate::model::{ModelRunStart, ModelThread};
+use crate::hub::{NewRun, UserAgent};
+use crate::model::ChatModel;
+use crate::model_thread::{ModelRunStart, ModelThread};
 use crate::run::StartError;
-use agent_tools::mcp_bridge_http::random_id;
+use crate::store::{Lease, Reader, RunLog, ThreadName};
+use crate::telemetry::Span;
+use crate::telemetry::trace_context::TraceContext;
 use agui_bridge::conversation::{RunQueue, RunRequest};
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
-use chat_model::ChatModel;
 use futures::FutureExt;
-use hub_server::{NewRun, UserAgent};
-use run_store::{Lease, Reader, RunLog, ThreadName};
-use run_telemetry::Span;
-use run_telemetry::trace_context::TraceContext;
+use mcp_bridge_http::random_id;
 use std::sync::Arc;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot, watch};

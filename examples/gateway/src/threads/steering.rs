@@ -1,12 +1,12 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
 use super::{Cancel, INTERRUPT, RunKey, Threads, lock};
+use crate::hub::{ACTIVITY_WAIT, TooManyWaiting, UserAgent};
+use crate::store::{RunLog, ThreadName};
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
-use http_access::Principal;
-use hub_server::{ACTIVITY_WAIT, TooManyWaiting, UserAgent};
-use run_store::{RunLog, ThreadName};
+use host::http::Principal;
 use std::sync::Arc;
 
 impl Threads {

@@ -30,11 +30,12 @@ fn files(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn source_page_lists_each_file_of_the_source() {
+fn source_page_lists_each_module() {
     let named = code_in_tables("source.md");
-    let named = named.into_iter().filter(|name| name.ends_with(".rs")).collect();
+    let named = named.into_iter().filter(|name| name.ends_with(".rs") && !name.contains('/'));
     let existing = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    assert_eq!(existing, named);
+    let modules = existing.into_iter().filter(|name| !name.contains('/') && name != "lib.rs");
+    assert_eq!(modules.collect::<BTreeSet<_>>(), named.collect());
 }
 
 /// `ending::*` stands for all tests of a file.
@@ -97,10 +98,11 @@ fn guards_and_tests_of_rules_exist() {
 }
 
 /// Words in the source that only have the form of an error code: events, variables, placeholders.
-const NO_CODES: [&str; 12] = [
+const NO_CODES: [&str; 13] = [
     "ACTIVITY_",
     "A_KEY",
     "CARGO_",
+    "GEMINI_API_KEY",
     "MESSAGES_",
     "METHOD_ID",
     "OTEL_",
@@ -140,14 +142,7 @@ fn codes(package: &str) -> BTreeSet<String> {
 /// A code in the source has a row, and a row has a code in the source.
 #[test]
 fn each_error_code_has_meaning_and_next_step() {
-    let packages = [
-        "agui-bridge",
-        "examples/gateway",
-        "examples/hub-server",
-        "examples/chat-model",
-        "examples/run-store",
-        "examples/chat-socket",
-    ];
+    let packages = ["agui-bridge", "examples/gateway"];
     let mut existing: BTreeSet<_> = packages.into_iter().flat_map(codes).collect();
     assert!(existing.contains("AGENT_EXITED") && existing.contains("MODEL_FAILED"), "{existing:?}");
     // One word, as many other literals.

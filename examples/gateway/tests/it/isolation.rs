@@ -34,7 +34,7 @@ impl Host {
         let files = ["requests", "mark"].map(|name| path.join(name));
         let [requests, mark] = files.each_ref().map(|path| path.to_str().unwrap());
         let variables =
-            [("REQUESTS", requests), ("MARK", mark), ("RUST_LOG", "warn,hub_server=info")];
+            [("REQUESTS", requests), ("MARK", mark), ("RUST_LOG", "warn,gateway::hub=info")];
         let gateway = Gateway::start(&["--config", config.to_str().unwrap()], &variables).await;
         Self { folder, gateway }
     }

@@ -15,12 +15,12 @@ mod bad_input;
 #[cfg(test)]
 mod cancelling;
 #[cfg(test)]
-#[path = "../../../acp-traces/tests/it/certificate.rs"]
+#[path = "../../../traces/tests/it/certificate.rs"]
 #[cfg_attr(not(unix), expect(dead_code, reason = "acp-traces needs more of it"))]
 mod certificate;
 #[cfg(test)]
 #[cfg(unix)]
-#[path = "../../../acp-traces/tests/it/collector.rs"]
+#[path = "../../../traces/tests/it/collector.rs"]
 #[expect(dead_code, reason = "acp-traces needs more of it")]
 mod collector;
 #[cfg(test)]
@@ -63,6 +63,8 @@ mod log;
 #[cfg(test)]
 #[cfg(unix)]
 mod login;
+#[cfg(test)]
+mod markdown;
 #[cfg(unix)]
 #[cfg(test)]
 mod mcp_servers;
@@ -71,6 +73,8 @@ mod mcp_sign_in;
 #[cfg(unix)]
 #[cfg(test)]
 mod mcp_tools;
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod page_tools;
 #[cfg(test)]
@@ -106,11 +110,17 @@ mod signed_in;
 #[cfg(test)]
 mod site;
 #[cfg(test)]
+mod store;
+#[cfg(test)]
 #[cfg(unix)]
 mod telemetry;
 #[cfg(test)]
 #[cfg(unix)]
 mod timeline;
+#[cfg(test)]
+mod tool_sources;
+#[cfg(test)]
+mod tools;
 #[cfg(test)]
 mod versions;
 #[cfg(test)]

@@ -1,0 +1,122 @@
+//! Whether an agent can be reached, from several attempts: one failure does not make it unhealthy, nor one success
+//! healthy.
+
+use crate::hub::AgentConnection;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// Timeout of a probe.
+const PROBE_TIME: Duration = Duration::from_secs(2);
+
+/// Time after a failed attempt in which there is no other one: an attempt can start a process.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Number of failures in a row after which a healthy agent is not.
+const DOWN_AFTER: u32 = 3;
+
+/// Number of successes in a row after which an unhealthy agent is healthy.
+const UP_AFTER: u32 = 2;
+
+/// The health of an agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Health {
+    /// Unknown before the first attempt, which decides alone.
+    is_up: Option<bool>,
+    /// Attempts in a row that speak against it.
+    against: u32,
+    /// Time of the last attempt, if it failed.
+    failed: Option<Instant>,
+}
+
+impl AgentConnection {
+    /// Connects to the agent, and returns whether it is healthy; `None` for an optional agent that is not running. After a
+    /// failed attempt, the state is returned without another one for some seconds.
+    pub async fn is_ready(&self) -> Option<bool> {
+        if self.is_optional && self.known().is_none() {
+            return None;
+        }
+        let known = self.health().paused(Instant::now());
+        if known.is_some() {
+            return known;
+        }
+        let reached = timeout(PROBE_TIME, self.initialized()).await;
+        match &reached {
+            Ok(Ok(_)) => {}
+            Ok(Err(why)) => tracing::warn!(%why, "a probe does not reach an agent"),
+            Err(_) => {
+                tracing::warn!(
+                    seconds = PROBE_TIME.as_secs(),
+                    "a probe gets no answer of an agent"
+                );
+            }
+        }
+        Some(self.health().observe(matches!(reached, Ok(Ok(_))), Instant::now()))
+    }
+
+    /// Returns whether the agent is healthy by its last attempt, without another one; `None` if it is not running.
+    pub fn last_health(&self) -> Option<bool> {
+        let is_up = self.health().is_up;
+        match self.known() {
+            Some(_) => Some(is_up.unwrap_or(true)),
+            None => is_up.filter(|is_up| !is_up),
+        }
+    }
+
+    fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Health {
+    /// Returns whether the agent is healthy, if the last attempt failed a short time ago.
+    fn paused(&self, now: Instant) -> Option<bool> {
+        let failed = self.failed?;
+        self.is_up.filter(|_| now.saturating_duration_since(failed) < PAUSE)
+    }
+
+    /// Handles the outcome of an attempt; returns whether the agent is healthy.
+    pub(crate) fn observe(&mut self, succeeded: bool, now: Instant) -> bool {
+        self.failed = (!succeeded).then_some(now);
+        let is_up = *self.is_up.get_or_insert(succeeded);
+        if succeeded == is_up {
+            self.against = 0;
+            return is_up;
+        }
+        self.against += 1;
+        let enough = if is_up { DOWN_AFTER } else { UP_AFTER };
+        if self.against >= enough {
+            (self.is_up, self.against) = (Some(succeeded), 0);
+            return succeeded;
+        }
+        is_up
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_several_attempts_to_change() {
+        let mut health = Health::default();
+        let attempts = [true, false, false, true, false, false, false, true, false, true, true];
+        let states = [true, true, true, true, true, true, false, false, false, false, true];
+        let now = Instant::now();
+        for (number, (attempt, state)) in attempts.into_iter().zip(states).enumerate() {
+            assert_eq!(health.observe(attempt, now), state, "attempt {number}");
+        }
+        assert!(!Health::default().observe(false, now), "the first decides alone");
+    }
+
+    #[test]
+    fn failed_attempt_is_not_repeated_at_once() {
+        let (mut health, now) = (Health::default(), Instant::now());
+        assert_eq!(health.paused(now), None);
+        assert!(!health.observe(false, now));
+        assert_eq!(health.paused(now + PAUSE / 2), Some(false));
+        assert_eq!(health.paused(now + PAUSE), None);
+        assert!(!health.observe(true, now + PAUSE));
+        assert_eq!(health.paused(now + PAUSE), None, "only after a failure");
+    }
+}

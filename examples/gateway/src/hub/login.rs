@@ -1,0 +1,230 @@
+//! Starts and logins while the server runs: calls of the program, variables of the agent, and its restart.
+use crate::hub::connection::{LOST, Shared, State};
+use crate::hub::{AgentConnection, Unavailable};
+use acp_types::client::{
+    AgentResponse, Call, CallError, CallKey, CloseReason, Initialized, Received,
+};
+use agui_bridge::Failure;
+use host::transport::Address;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Minimum number of bytes of a value that is hidden in texts; shorter ones are words.
+const MIN_HIDDEN: usize = 6;
+
+/// Receives the end of a call of the program.
+pub(crate) type CallReply = oneshot::Sender<Result<Box<Received<AgentResponse>>, CallError>>;
+
+/// The agent has runs or is starting, and cannot be restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the agent is at work; wait for the end of its runs, or stop them")]
+pub struct InUse;
+
+/// The command of an agent that is a process of this program.
+#[derive(Clone, Debug)]
+pub struct AgentCommand {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// Variables of the environment that it does not inherit.
+    pub secrets: Vec<String>,
+    /// Variables that are set for it, with those of a login.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// What a login leaves for the next start of the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoginState {
+    /// The authentication method to use once connected.
+    pub authenticate: Option<String>,
+    /// Variables that are set for the agent.
+    pub variables: Variables,
+}
+
+/// Variables of an agent's environment with secret values, which are kept in memory only and not printed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl AgentConnection {
+    /// Connects to the agent, and returns its answer to `initialize`.
+    pub async fn initialized(&self) -> Result<Box<Initialized>, Unavailable> {
+        let (reply, initialized) = oneshot::channel();
+        {
+            let mut state = self.shared.lock();
+            if let Some(initialized) = state.initialized() {
+                return Ok(Box::new(initialized.clone()));
+            }
+            if state.is_ending() {
+                state.waiting_for_next.push(reply);
+            } else {
+                state.connect(self.shared.now());
+                state.waiting.push(reply);
+            }
+        }
+        self.shared.wake.notify_one();
+        let lost = || Unavailable(Failure::AgentUnavailable, LOST.to_owned());
+        initialized.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    /// Returns the agent's response to `initialize`, if the agent runs.
+    pub fn known(&self) -> Option<Initialized> {
+        self.shared.lock().initialized().cloned()
+    }
+
+    /// Returns whether the agent has refused a session because of a missing login, and has opened none since.
+    pub fn needs_login(&self) -> bool {
+        self.shared.lock().hub.needs_login()
+    }
+
+    /// Handles a successful login: the agent counts as logged in until it refuses a session again.
+    pub fn handle_logged_in(&self) {
+        self.shared.lock().hub.handle_logged_in();
+    }
+
+    /// Calls the agent. Dropping the future withdraws the call.
+    ///
+    /// # Errors
+    /// The agent refuses, does not respond in time, or is not running.
+    pub async fn call(&self, call: Call) -> Result<Box<Received<AgentResponse>>, CallError> {
+        let closed = || CallError::Closed(CloseReason::ClientClosed);
+        let (reply, ended) = oneshot::channel();
+        let key = {
+            let mut state = self.shared.lock();
+            // A call on a closed connection has no end.
+            let is_connected = state.hub.is_connected();
+            let call = is_connected.then(|| state.hub.call(call, self.shared.now())).flatten();
+            let key = call.ok_or_else(closed)?;
+            state.calls.insert(key, reply);
+            key
+        };
+        self.shared.wake.notify_one();
+        let _withdrawn = OpenCall { shared: self.shared.clone(), key };
+        ended.await.unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Returns what the last login has left.
+    pub fn login_state(&self) -> LoginState {
+        let state = self.shared.lock();
+        LoginState { authenticate: state.authenticate.clone(), variables: state.variables.clone() }
+    }
+
+    /// Sets the authentication method for the next start.
+    pub fn set_authenticate(&self, method: Option<String>) {
+        self.shared.lock().authenticate = method;
+    }
+
+    /// Ends the agent, if it runs, so that its next start has this state.
+    ///
+    /// # Errors
+    /// The agent has runs, or is starting. Nothing is changed.
+    pub fn restart(&self, login: LoginState) -> Result<(), InUse> {
+        let mut state = self.shared.lock();
+        let is_starting = state.hub.is_connected() && !state.is_open;
+        if is_starting || state.threads.values().any(|thread| !thread.runs.is_empty()) {
+            return Err(InUse);
+        }
+        (state.authenticate, state.variables) = (login.authenticate, login.variables);
+        state.hub.handle_closed(CloseReason::ClientClosed, self.shared.now());
+        drop(state);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Returns the command of the agent; `None` for an agent behind a URL.
+    pub fn command(&self) -> Option<AgentCommand> {
+        let mut address = self.address.clone();
+        self.shared.lock().variables.set(&mut address);
+        match address {
+            Address::Command { words, secrets, variables } => {
+                Some(AgentCommand { words, secrets, variables })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    /// Returns the response to `initialize` of the agent that runs.
+    fn initialized(&self) -> Option<&Initialized> {
+        self.hub.initialized().filter(|_| self.hub.is_connected())
+    }
+}
+
+/// Member of a line that reports an error.
+const ERROR_MEMBER: &str = "\"error\"";
+
+impl FromIterator<(String, String)> for Variables {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(variables: T) -> Self {
+        Self(variables.into_iter().collect())
+    }
+}
+
+impl Variables {
+    /// Adds variables, which replace those of the same names.
+    pub fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// Returns a text without the values.
+    pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let values = self.0.values().filter(|value| value.len() >= MIN_HIDDEN);
+        values.fold(text.into(), |text, value| match text.contains(value.as_str()) {
+            true => text.replace(value.as_str(), "(hidden)").into(),
+            false => text,
+        })
+    }
+
+    /// Returns a line without the values, if it may be an error. Its reason reaches users.
+    pub(crate) fn hide_in_error<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        match !self.0.is_empty() && line.contains(ERROR_MEMBER) {
+            true => self.hide(line),
+            false => line.into(),
+        }
+    }
+
+    /// Sets the variables for an agent that is a process.
+    pub(crate) fn set(&self, address: &mut Address) {
+        if let Address::Command { variables, .. } = address {
+            variables.extend(self.0.clone());
+        }
+    }
+}
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// A call that is withdrawn if it is open.
+struct OpenCall {
+    shared: Arc<Shared>,
+    key: CallKey,
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        if state.calls.remove(&self.key).is_some() {
+            state.hub.withdraw(self.key);
+            drop(state);
+            self.shared.wake.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_neither_printed_nor_quoted() {
+        let variables = [("A_KEY", "open-sesame"), ("SHORT", "no")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables: Variables = variables.into_iter().collect();
+        assert_eq!(format!("{variables:?}"), r#"{"A_KEY", "SHORT"}"#);
+        assert_eq!(variables.hide("no key open-sesame: open-sesame"), "no key (hidden): (hidden)");
+    }
+}

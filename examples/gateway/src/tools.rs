@@ -1,0 +1,24 @@
+//! Tools for the agents of a web chat: those of the user's page, the server's own, which may ask the user, and those of MCP
+//! servers, which are [`sources`].
+//!
+//! ```text
+//! agent ─ MCP over HTTP, or `shim` on stdio ─ relay ─ sources ─ MCP servers
+//! agent ─ MCP over HTTP, or `shim` on stdio ─ PageServer ─┬─ FromServer::Call ─ the page
+//!                                                         └─ Toolbox ─ Questions ─ FromServer::Ask ─ the user
+//! model without ACP ───────────────────────── Toolbox ─┬─── Questions ─ interrupts of the run
+//!                                                      └─── sources ─ MCP servers
+//! ```
+mod lost;
+mod own_tools;
+pub mod page_server;
+pub mod questions;
+mod relay;
+mod server_calls;
+pub mod shim;
+pub mod sources;
+pub mod toolbox;
+
+pub use page_server::{FromServer, PageServer, PageServers, ToolQuestion};
+pub use questions::{Called, MAX_SAMPLES, Questions, Refused};
+pub use relay::traced_meta;
+pub use toolbox::{ModelCaller, Offered, OfferedServer, Toolbox};

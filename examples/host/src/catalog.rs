@@ -1,0 +1,34 @@
+//! Known ACP agents by name: how each is started, installed and logged in to.
+//!
+//! ```
+//! use host::catalog::{Catalog, Programs};
+//!
+//! let catalog = Catalog::known()?;
+//! let agent = catalog.agent("gemini-cli").ok_or("unknown")?;
+//! assert_eq!(agent.title, "Gemini CLI");
+//! // A command with arguments is run as it is.
+//! let launch = catalog.launch("gemini --acp --debug", &Programs::in_path("/nonexistent"));
+//! assert!(launch.is_err(), "no such program");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The agents are data: `catalog.toml` of this package, and documents of the official registry
+//! ([`Catalog::load`]).
+mod agent;
+mod archive;
+mod download;
+mod install;
+mod known_agents;
+mod launch;
+mod registry;
+mod table;
+mod task;
+
+pub use agent::{Agent, LoginMethod, Quirks, Transport};
+pub use archive::{ArchiveError, Limits};
+pub use download::DownloadError;
+pub use install::{Binary, InstallError, Installation};
+pub use known_agents::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
+pub use launch::{Launch, LaunchError, Programs};
+pub use table::table;
+pub use task::{AgentsCommand, TaskError};

@@ -1,0 +1,299 @@
+//! The layers of a router.
+use crate::http::access::{AUDIT, Access, Admitted};
+use crate::http::connection::hold;
+use crate::http::oidc::TokenError;
+use crate::http::sessions::SessionSecrets;
+use crate::http::site::Site;
+use crate::http::users::{Credentials, Grant, cookie_name};
+use crate::http::{Connection, Principal};
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use percent_encoding::percent_decode_str;
+use serde_json::json;
+use std::fmt::Display;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+/// Prefix of the query with which [`sign_in`] is called.
+const TOKEN_QUERY: &str = "token=";
+
+/// Header of responses of the API. A browser gives such a response only to pages of the same origin.
+///
+/// Spec: [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// A request that is refused: the response is JSON with an `error`.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    status: StatusCode,
+    message: String,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Refused {
+    pub(crate) fn malformed(message: &str) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, message: message.to_owned(), header: None }
+    }
+
+    pub(crate) fn foreign(message: &str) -> Self {
+        Self { status: StatusCode::FORBIDDEN, message: message.to_owned(), header: None }
+    }
+
+    /// There are no valid credentials, or a token of the OpenID provider is invalid for a reason.
+    ///
+    /// Spec: [RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750#section-3)
+    pub(crate) fn unknown(invalid: Option<&TokenError>) -> Self {
+        let scheme = if invalid.is_some() { r#"Bearer error="invalid_token""# } else { "Bearer" };
+        let scheme = Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme)));
+        let message = invalid.map_or("a bearer token is needed".to_owned(), ToString::to_string);
+        Self { status: StatusCode::UNAUTHORIZED, message, header: scheme }
+    }
+
+    /// The user of a valid token has no access.
+    pub(crate) fn forbidden(why: &TokenError) -> Self {
+        let scheme = HeaderValue::from_static(r#"Bearer error="insufficient_scope""#);
+        let header = Some((header::WWW_AUTHENTICATE, scheme));
+        Self { status: StatusCode::FORBIDDEN, message: why.to_string(), header }
+    }
+
+    /// Tokens cannot be verified. The caller may repeat the request after `wait`.
+    pub(crate) fn without_keys(why: &TokenError, wait: Duration) -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::later(why, wait) }
+    }
+
+    /// The system has no random numbers.
+    fn failed(why: &impl Display) -> Self {
+        let message = format!("cannot begin a session: {why}");
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, message, header: None }
+    }
+
+    /// A limit is reached. The caller may repeat the request after `wait`.
+    pub(crate) fn later(why: &impl Display, wait: Duration) -> Self {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let message = format!("{why}; try again in {seconds} s");
+        let header = Some((header::RETRY_AFTER, HeaderValue::from(seconds)));
+        Self { status: StatusCode::TOO_MANY_REQUESTS, message, header }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
+        response.headers_mut().extend(self.header);
+        response
+    }
+}
+
+/// Refuses requests for other hosts, and of pages of other sites. Browsers do not guess the type of a response. For all routes.
+pub async fn check_site(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut response = match access.site.refusal(&parts) {
+        Some(refused) => refused.into_response(),
+        None => next.run(Request::from_parts(parts, body)).await,
+    };
+    let nosniff = HeaderValue::from_static("nosniff");
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+    response
+}
+
+/// Refuses requests without valid credentials, and those over a limit of their user. Others carry a
+/// [`Principal`](crate::http::Principal) and an [`AtWork`](crate::http::AtWork) from here on. A handler that answers before its work
+/// is done keeps a copy of the latter. The response ends with the session of the request.
+pub async fn authenticate(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let mut response = match access.admit(&parts).await {
+        Ok(Admitted { grant, session, at_work }) => {
+            let record = Record::of(&parts, &grant.user);
+            parts.extensions.insert(grant.user.clone());
+            parts.extensions.insert(at_work.clone());
+            parts.extensions.insert(grant);
+            let end = session.as_ref().map(|session| session.end.clone());
+            if let Some(session) = session {
+                parts.extensions.insert(session);
+            }
+            let handled = next.run(Request::from_parts(parts, body));
+            let response = tokio::select! {
+                biased;
+                response = handled => response,
+                () = at_work.session_ended() => Refused::unknown(None).into_response(),
+            };
+            record.write(response.status());
+            let response = hold(response, at_work);
+            match end {
+                Some(end) => response.map(|body| Body::new(Ending::new(body, end))),
+                None => response,
+            }
+        }
+        Err(refused) => refused.into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A request of a user, for an audit log.
+struct Record {
+    user: Principal,
+    address: String,
+    method: Method,
+    path: String,
+}
+
+impl Record {
+    fn of(request: &Parts, user: &Principal) -> Self {
+        let connection = request.extensions.get::<Connection>();
+        let address = connection.map(|it| it.peer().ip().to_string()).unwrap_or_default();
+        let (method, path) = (request.method.clone(), request.uri.path().to_owned());
+        Self { user: user.clone(), address, method, path }
+    }
+
+    /// Records a request that changes something, or opens a WebSocket.
+    fn write(&self, status: StatusCode) {
+        if self.method.is_safe() && status != StatusCode::SWITCHING_PROTOCOLS {
+            return;
+        }
+        let Self { user, address, method, path } = self;
+        let (user, method, status) = (user.as_str(), method.as_str(), u64::from(status.as_u16()));
+        tracing::info!(target: AUDIT, event = "request", user, address, method, path, status);
+    }
+}
+
+/// Exchanges the token of `?token=…` for a session, and redirects to the page without the query. For the route of the page.
+///
+/// Scripts cannot read its cookie, and browsers do not send it with requests of other sites. The cookie is valid with its key,
+/// which the page finds in the fragment `#key=…` of its address and sends in the header `Sign-In-Key`; see
+/// [`Access::without_scripts`].
+///
+/// With several users, a page of another site could sign the user in as another one. The token is then left to the page, which
+/// has to ask its user, unless the browser states that the user or the own page opened the address, and it has no session of
+/// another user.
+///
+/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7);
+/// [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
+pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let token = query.split('&').find_map(|pair| pair.strip_prefix(TOKEN_QUERY));
+    let Some(token) = token else { return next.run(request).await };
+    let token = percent_decode_str(token).collect::<Vec<_>>();
+    let (parts, body) = request.into_parts();
+    let response = match access.exchange(&parts, &token).await {
+        Ok(Exchange::Session(secrets)) => {
+            let SessionSecrets { key, .. } = &secrets;
+            let fragment = if access.needs_key { format!("#key={key}") } else { String::new() };
+            let page = format!("{}{fragment}", parts.uri.path());
+            let cookie = access.cookie(&parts, &secrets);
+            let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        // The page without its token asks for one.
+        Ok(Exchange::Invalid) => {
+            (StatusCode::SEE_OTHER, [(header::LOCATION, parts.uri.path())]).into_response()
+        }
+        Ok(Exchange::Unconfirmed) => next.run(Request::from_parts(parts, body)).await,
+        Err(refused) => refused.into_response(),
+    };
+    let private = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
+    (private, response).into_response()
+}
+
+/// Result of a token in an address.
+enum Exchange {
+    Session(SessionSecrets),
+    Invalid,
+    /// The user has to be asked.
+    Unconfirmed,
+}
+
+impl Access {
+    async fn exchange(&self, request: &Parts, token: &[u8]) -> Result<Exchange, Refused> {
+        let needs_care = self.needs_key && self.users().has_several;
+        if needs_care && !Site::is_opened_by_user(request) {
+            return Ok(Exchange::Unconfirmed);
+        }
+        let address = request.extensions.get::<Connection>().map(|it| it.peer().ip());
+        let Credentials::Valid(grant) = self.attempt(address, token).await? else {
+            return Ok(Exchange::Invalid);
+        };
+        let other = self.session_of(request, None).await;
+        if needs_care && other.is_some_and(|session| session.user != grant.user) {
+            return Ok(Exchange::Unconfirmed);
+        }
+        Ok(Exchange::Session(self.begin_session(request, &grant).await?))
+    }
+
+    /// Begins a session for a user with a token.
+    pub(crate) async fn begin_session(
+        &self,
+        request: &Parts,
+        grant: &Grant,
+    ) -> Result<SessionSecrets, Refused> {
+        let address = request.extensions.get::<Connection>().map(|it| it.peer().ip().to_string());
+        let address = address.unwrap_or_default();
+        let agent = request.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+        let secrets = self.sessions.begin(grant, address.clone(), agent.unwrap_or_default()).await;
+        let secrets = secrets.map_err(|error| Refused::failed(&error))?;
+        tracing::info!(target: AUDIT, event = "login", user = grant.user.as_str(), address);
+        Ok(secrets)
+    }
+
+    /// Returns the `Set-Cookie` of a session.
+    pub(crate) fn cookie(&self, request: &Parts, secrets: &SessionSecrets) -> String {
+        let name = cookie_name(request);
+        let secure = if self.site.is_encrypted { "; Secure" } else { "" };
+        let SessionSecrets { cookie, .. } = secrets;
+        format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}")
+    }
+}
+
+/// The body of a response that fails when its session ends.
+struct Ending {
+    body: Body,
+    end: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl Ending {
+    fn new(body: Body, end: CancellationToken) -> Self {
+        Self { body, end: Box::pin(end.cancelled_owned()) }
+    }
+}
+
+impl HttpBody for Ending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.end.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Some(Err(axum::Error::new("the session has ended"))));
+        }
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,253 @@
+//! An ACP agent on standard streams behind an AG-UI endpoint: `mini-gateway COMMAND [ARGUMENT]…`.
+//!
+//! The task of the process and the HTTP handlers share one [`Hub`]: each locks it, passes events in, and wakes the others.
+use acp_types::client::{CloseReason, Options, Reply};
+use acp_types::v1::initialization::Implementation;
+use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused};
+use agui_bridge::{CancelReason, Failure, PermissionMode};
+use agui_types::id::RunId;
+use agui_types::input::RunAgentInput;
+use agui_types::run_log::Read;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use jsonrpc_core::ErrorCode;
+use jsonrpc_core::framing::Lines;
+use serde::Deserialize;
+use std::io;
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+/// Largest size of one chunk of a response, in bytes.
+const MAX_BATCH: usize = 64 * 1024;
+
+/// The hub, and its synchronization between tasks.
+struct Gateway {
+    hub: Mutex<Hub>,
+    /// Signals new output of the hub.
+    changed: watch::Sender<()>,
+    /// Epoch of the hub's times.
+    began: Instant,
+    command: Vec<String>,
+}
+
+#[tokio::main]
+async fn main() -> io::Result<()> {
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    if command.is_empty() {
+        return Err(io::Error::other("usage: mini-gateway COMMAND [ARGUMENT]..."));
+    }
+    let listen = std::env::var("GATEWAY_MINI_LISTEN").unwrap_or("127.0.0.1:4001".to_owned());
+    let listen: SocketAddr = listen.parse().map_err(io::Error::other)?;
+    if !listen.ip().is_loopback() {
+        return Err(io::Error::other("GATEWAY_MINI_LISTEN: expected a loopback address"));
+    }
+    let cwd = std::env::current_dir()?.display().to_string();
+    let mut conversation = ConversationOptions::new(cwd);
+    conversation.translator.permission = PermissionMode::Interrupt;
+    // Clients before AG-UI 1.0 do not declare their support for interrupts.
+    conversation.translator.legacy_interrupts = true;
+    let gateway = Arc::new(Gateway {
+        hub: Mutex::new(Hub::new(HubOptions::new(conversation))),
+        changed: watch::Sender::new(()),
+        began: Instant::now(),
+        command,
+    });
+    let app = Router::new().route("/", post(run)).route("/cancel", post(cancel));
+    let app = app.layer(from_fn(local)).with_state(gateway);
+    let listener = tokio::net::TcpListener::bind(listen).await?;
+    eprintln!("listening on http://{}", listener.local_addr()?);
+    tokio::select! {
+        served = axum::serve(listener, app) => served,
+        stopped = tokio::signal::ctrl_c() => stopped,
+    }
+}
+
+impl Gateway {
+    fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls the hub, handles its events, and wakes the waiting tasks.
+    fn with<T>(&self, handle: impl FnOnce(&mut Hub, Duration) -> T) -> T {
+        let mut hub = self.hub();
+        let handled = handle(&mut hub, self.began.elapsed());
+        while let Some(event) = hub.poll_event() {
+            match event {
+                // The agent was offered neither files nor terminals.
+                HubEvent::Request { key, .. } => {
+                    let _ = hub.reply(key, Reply::error(ErrorCode::METHOD_NOT_FOUND, "not here"));
+                }
+                HubEvent::Closed(reason) => eprintln!("the agent is gone: {reason}"),
+                _ => {}
+            }
+        }
+        drop(hub);
+        self.changed.send_replace(());
+        handled
+    }
+
+    /// Starts the agent, unless it runs.
+    fn start_agent(self: &Arc<Self>) {
+        let (mut hub, now) = (self.hub(), self.began.elapsed());
+        let [program, arguments @ ..] = &self.command[..] else { return };
+        if hub.is_connected() {
+            return;
+        }
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        match command.spawn() {
+            Ok(child) => {
+                hub.connect(Options::new(Implementation::new("mini-gateway", "0.1.0")), now);
+                tokio::spawn(serve_agent(self.clone(), child));
+            }
+            Err(error) => {
+                hub.handle_unavailable(Failure::AgentUnavailable, &error.to_string(), now);
+            }
+        }
+    }
+}
+
+/// Moves lines between the hub and the agent until the agent exits.
+async fn serve_agent(gateway: Arc<Gateway>, mut child: Child) {
+    let ended = talk(&gateway, &mut child).await;
+    let why = ended.map_or_else(|error| error.to_string(), |()| "its output ended".to_owned());
+    gateway.with(|hub, now| hub.handle_closed(CloseReason::AgentClosed(why), now));
+}
+
+async fn talk(gateway: &Gateway, child: &mut Child) -> io::Result<()> {
+    let (Some(mut stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    let mut changed = gateway.changed.subscribe();
+    let (mut lines, mut buffer, mut unsent) = (Lines::default(), vec![0; MAX_BATCH], Vec::new());
+    loop {
+        changed.mark_unchanged();
+        let timeout = {
+            let mut hub = gateway.hub();
+            while let Some(transmit) = hub.poll_transmit() {
+                unsent.extend(transmit.line);
+            }
+            hub.poll_timeout().map(|timeout| gateway.began + timeout)
+        };
+        tokio::select! {
+            written = stdin.write(&unsent), if !unsent.is_empty() => drop(unsent.drain(..written?)),
+            length = stdout.read(&mut buffer) => {
+                let bytes = buffer.get(..length?).unwrap_or_default();
+                if bytes.is_empty() {
+                    return Ok(());
+                }
+                lines.push(bytes);
+                gateway.with(|hub, now| {
+                    while let Some(line) = lines.next() {
+                        hub.handle_line(line, now);
+                    }
+                });
+            }
+            () = sleep_until(timeout.unwrap_or(gateway.began)), if timeout.is_some() => {
+                gateway.with(Hub::handle_timeout);
+            }
+            _ = changed.changed() => {}
+        }
+    }
+}
+
+/// `POST /`: runs an input, or follows the run that the same input has begun.
+async fn run(
+    State(gateway): State<Arc<Gateway>>,
+    Json(input): Json<RunAgentInput>,
+) -> Result<Response, (StatusCode, String)> {
+    let (thread, run_id) = (input.thread_id.to_string(), input.run_id.clone());
+    gateway.start_agent();
+    let accepted = gateway.with(|hub, now| hub.handle_run(&thread, input, now));
+    let (run_id, cancels) = match accepted.map_err(refusal)? {
+        Accepted::Again(run_id) => (run_id, false),
+        _ => (run_id, true),
+    };
+    let changed = gateway.changed.subscribe();
+    let reader = Reader { gateway, changed, thread, run_id, after: 0, cancels };
+    let frames = futures::stream::unfold(reader, |mut reader| async move {
+        loop {
+            reader.changed.mark_unchanged();
+            let Reader { gateway, thread, run_id, after, .. } = &reader;
+            let read = gateway.hub().read(thread, run_id, *after, MAX_BATCH);
+            match read {
+                Some(Read::Frames(frames)) => {
+                    reader.after = frames.last;
+                    return Some((Ok::<_, io::Error>(frames.bytes), reader));
+                }
+                Some(Read::Pending) => reader.changed.changed().await.ok()?,
+                // The run has ended, or the client is slower than the log allows.
+                _ => return None,
+            }
+        }
+    });
+    let headers =
+        [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+    Ok((headers, Body::from_stream(frames)).into_response())
+}
+
+/// A response that follows a run. The run is cancelled when its client disconnects.
+struct Reader {
+    gateway: Arc<Gateway>,
+    changed: watch::Receiver<()>,
+    thread: String,
+    run_id: RunId,
+    after: u64,
+    cancels: bool,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if self.cancels {
+            self.gateway.with(|hub, now| {
+                hub.handle_cancel(&self.thread, &self.run_id, CancelReason::NoReader, now)
+            });
+        }
+    }
+}
+
+/// A run to cancel.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cancel {
+    thread_id: String,
+    run_id: RunId,
+}
+
+/// `POST /cancel`: cancels a run.
+async fn cancel(State(gateway): State<Arc<Gateway>>, Json(run): Json<Cancel>) -> StatusCode {
+    let found = gateway
+        .with(|hub, now| hub.handle_cancel(&run.thread_id, &run.run_id, CancelReason::User, now));
+    if found { StatusCode::ACCEPTED } else { StatusCode::NOT_FOUND }
+}
+
+/// Accepts local clients only. A page of another site may use a name that resolves to this address.
+async fn local(request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let name = host.map(|host| host.rsplit_once(':').map_or(host, |(name, _)| name));
+    if !name.is_some_and(|name| ["localhost", "127.0.0.1", "[::1]"].contains(&name)) {
+        return (StatusCode::FORBIDDEN, "this server is for local clients").into_response();
+    }
+    next.run(request).await
+}
+
+fn refusal(refused: HubRefused) -> (StatusCode, String) {
+    let status = match &refused {
+        HubRefused::Run(RunRefused::Input(error)) => error.status(),
+        HubRefused::Run(_) => 409,
+        _ => 503,
+    };
+    (StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST), refused.to_string())
+}

@@ -1,0 +1,377 @@
+//! Analysis of the messages on a dedicated thread.
+
+use crate::export::{Exporter, Seen};
+use crate::line_file::LineFile;
+use crate::record::Recording;
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use host::permissions::{Decision, RULE_ACTION, RULE_INDEX, Watcher};
+use host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatment};
+use jsonrpc_core::framing::{FrameError, Lines};
+use jsonrpc_core::transcript::Direction;
+use jsonrpc_core::{RequestId, peek};
+use opentelemetry::KeyValue;
+use semconv_map::{ClosedBy, Counters};
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use traces::otlp::{Exports, Traced, Tracing};
+
+/// Maximum time to deliver the last spans, so that a session ends within a second.
+const FLUSH: Duration = Duration::from_millis(700);
+
+/// Handle of the analysis thread.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    tap: Arc<Tap>,
+    /// Reason for the end of the session, once known.
+    closed: Arc<OnceLock<ClosedBy>>,
+    exports: Arc<Exports>,
+    spans: Option<LineFile>,
+    transcript: Option<LineFile>,
+    /// Number of bytes received by the thread and not analyzed yet.
+    in_hand: Arc<AtomicU64>,
+    /// Receives a message when everything is analyzed, and closes when everything is sent.
+    done: Receiver<Overlooked>,
+}
+
+/// Data that was not analyzed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Overlooked {
+    counters: Counters,
+    /// Lines beyond the size limit.
+    long_lines: u64,
+}
+
+/// Starts the analysis of the data in `tap`, until it is closed.
+///
+/// # Errors
+/// Returns an error if no thread can be created.
+pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
+    let (finished, done) = channel();
+    let observer = {
+        let watch = watch.lock();
+        Observer {
+            tap: Arc::clone(&tap),
+            closed: Arc::default(),
+            exports: Arc::clone(&watch.exporter.to_collectors),
+            spans: watch.exporter.file().cloned(),
+            transcript: watch.reading.recording.as_ref().map(|recording| recording.file().clone()),
+            in_hand: Arc::default(),
+            done,
+        }
+    };
+    let (in_hand, closed) = (Arc::clone(&observer.in_hand), Arc::clone(&observer.closed));
+    thread::Builder::new().name("observer".to_owned()).spawn(move || {
+        while let Taken::Chunks(chunks) = tap.take() {
+            in_hand.store(chunks.bytes() as u64, Ordering::Relaxed);
+            let mut watch = watch.lock();
+            for chunk in chunks.iter() {
+                watch.look_at(&chunk);
+                in_hand.fetch_sub(chunk.bytes.len() as u64, Ordering::Relaxed);
+            }
+            watch.tell_how_far(tap.dropped().bytes);
+            tap.give_back(chunks);
+        }
+        let mut watch = watch.lock();
+        // The side is set before the tap is closed.
+        let by = closed.get().copied().unwrap_or(ClosedBy::Observer);
+        let overlooked = watch.close(by);
+        watch.tell_how_far(tap.dropped().bytes);
+        // The receiver is dropped only after its timeout.
+        let _ = finished.send(overlooked);
+        watch.exporter.to_collectors.shutdown(FLUSH);
+    })?;
+    Ok(observer)
+}
+
+impl Observer {
+    /// Waits for at most [`FLUSH`] until the remaining data is analyzed and its spans are sent. Reports losses on
+    /// standard error.
+    pub(crate) fn finish(&self, by: ClosedBy) {
+        let deadline = Instant::now() + FLUSH;
+        self.closed.get_or_init(|| by);
+        self.tap.close();
+        let looked_at = self.done.recv_timeout(FLUSH);
+        if looked_at.is_ok() {
+            // The channel closes when everything is sent.
+            let _ = self.done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+        } else {
+            let left = self.in_hand.load(Ordering::Relaxed) + self.tap.waiting_bytes();
+            eprintln!("acp-traces: the last {left} bytes were not analyzed in time");
+        }
+        let Overlooked { counters, long_lines } = looked_at.unwrap_or_default();
+        let dropped = self.tap.dropped();
+        if dropped.chunks > 0 {
+            let missing = if self.transcript.is_some() { "messages and spans" } else { "spans" };
+            eprintln!(
+                "acp-traces: {} bytes in {} chunks arrived too fast to be analyzed: {missing} are missing",
+                dropped.bytes, dropped.chunks
+            );
+        }
+        if long_lines > 0 {
+            let limit = Lines::DEFAULT_LIMIT;
+            eprintln!("acp-traces: {long_lines} messages over {limit} bytes were not analyzed");
+        }
+        let files = [(&self.spans, "spans"), (&self.transcript, "messages")];
+        let unwritten = files.map(|(file, what)| file.as_ref()?.finish(what, deadline));
+        let unwritten = unwritten.into_iter().flatten();
+        for complaint in missing(counters).chain(self.exports.complaints()).chain(unwritten) {
+            eprintln!("acp-traces: {complaint}");
+        }
+    }
+}
+
+/// Describes what the spans lack: data beyond the limits of the tracker, of a protocol version that it does not know, or
+/// in another form than its method has.
+pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
+    let rows = [
+        (counters.dropped_spans, "spans exceeded the limit of open spans"),
+        (counters.dropped_events, "events exceeded the limit per span"),
+        (counters.dropped_metrics, "measurements exceeded the limit of queued records"),
+        (
+            counters.unknown_versions,
+            "answers to `initialize` have an unknown version of ACP: spans may be missing",
+        ),
+        (
+            counters.undecodable,
+            "messages do not match their methods: spans or attributes may be missing",
+        ),
+    ];
+    rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))
+}
+
+/// The analysis, either on its own thread or, with context propagation, on the threads that relay the messages.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
+
+impl SharedWatch {
+    pub(crate) fn new(exporter: Exporter, tracing: Tracing, recording: Option<Recording>) -> Self {
+        Self(Arc::new(Mutex::new(Watch::new(exporter, tracing, recording))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The analysis of lines before they are forwarded.
+#[derive(Debug)]
+pub(crate) struct Treating {
+    pub(crate) watch: SharedWatch,
+    /// Whether the context of its span is injected into each request.
+    pub(crate) injects: bool,
+    /// Rules that answer permission requests.
+    pub(crate) rules: Mutex<Watcher>,
+}
+
+impl Insert for Treating {
+    fn treat(&self, direction: Direction, at: Instant, line: &[u8]) -> Treatment {
+        let decision = self.decide(direction, line);
+        let mut watch = self.watch.lock();
+        let time = watch.time(at);
+        if !watch.is_closed {
+            watch.reading.take(direction, time, line);
+            watch.export();
+        }
+        if let Some((id, decision, _)) = &decision {
+            watch.annotate(id, decision);
+        }
+        if let Some((_, _, Some(response))) = decision {
+            if !watch.is_closed {
+                watch.reading.take(direction.reversed(), time, response.as_bytes());
+                watch.export();
+            }
+            return Treatment::Answer(response);
+        }
+        if !self.injects || watch.is_closed {
+            return Treatment::Forward;
+        }
+        let Some(injected) = watch.reading.tracing.inject(direction, line) else {
+            return Treatment::Forward;
+        };
+        watch.tell_how_far(0);
+        let at = injected.before.len()..line.len() - injected.after.len();
+        Treatment::Insert(Insertion { at, text: injected.inserted })
+    }
+
+    fn too_long(&self) {
+        self.rules().handle_lost_line();
+        self.watch.lock().reading.long_lines += 1;
+    }
+}
+
+impl Treating {
+    /// Returns the decision on a permission request, with the id of the request and the response, unless the user decides.
+    fn decide(
+        &self,
+        direction: Direction,
+        line: &[u8],
+    ) -> Option<(RequestId, Decision, Option<String>)> {
+        let mut rules = self.rules();
+        if rules.is_idle() {
+            return None;
+        }
+        let Ok(peeked) = peek(line) else {
+            rules.handle_lost_line();
+            return None;
+        };
+        let decision = rules.handle_line(direction, &peeked)?;
+        eprintln!("acp-traces: {decision}");
+        let response = decision.response(peeked.id()?);
+        Some((peeked.request_id()?, decision, response))
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Watcher> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Converts lines into spans.
+#[derive(Debug)]
+struct Watch {
+    to_agent: Reassembly,
+    to_editor: Reassembly,
+    reading: Reading,
+    exporter: Exporter,
+    /// Whether the analysis has ended.
+    is_closed: bool,
+    /// The same instant on the clock of the chunks and on the clock of the spans.
+    start: (Instant, Duration),
+}
+
+/// Destinations of a message.
+#[derive(Debug)]
+struct Reading {
+    messages: u64,
+    long_lines: u64,
+    recording: Option<Recording>,
+    tracing: Tracing,
+}
+
+impl Reading {
+    fn take(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+        self.messages += 1;
+        self.tracing.handle_line(direction, time, line);
+        if let Some(recording) = &mut self.recording {
+            recording.record(direction, time, line);
+        }
+    }
+}
+
+/// A chunk of lines.
+struct Looking<'a> {
+    reading: &'a mut Reading,
+    direction: Direction,
+    time: Duration,
+}
+
+impl Look for Looking<'_> {
+    /// A line beyond the size limit was passed through unchanged.
+    fn line(&mut self, line: Result<&[u8], FrameError>) {
+        match line {
+            Ok(line) => self.reading.take(self.direction, self.time, line),
+            Err(_) => self.reading.long_lines += 1,
+        }
+    }
+
+    /// Recorded messages have to be complete.
+    fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
+        let is_recorded = self.reading.recording.is_some();
+        if is_recorded { None } else { self.reading.tracing.decisive_prefix(start) }
+    }
+}
+
+impl Watch {
+    fn new(exporter: Exporter, tracing: Tracing, recording: Option<Recording>) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            to_agent: Reassembly::default(),
+            to_editor: Reassembly::default(),
+            reading: Reading { messages: 0, long_lines: 0, recording, tracing },
+            exporter,
+            is_closed: false,
+            start: (Instant::now(), now),
+        }
+    }
+
+    fn look_at(&mut self, chunk: &Chunk<'_>) {
+        let (time, direction) = (self.time(chunk.at), chunk.direction);
+        let (lines, reading) = self.parts(direction);
+        lines.push(chunk, Looking { reading, direction, time });
+        self.export();
+    }
+
+    fn close(&mut self, by: ClosedBy) -> Overlooked {
+        let now = self.time(Instant::now());
+        for direction in [Direction::Sent, Direction::Received] {
+            let (lines, reading) = self.parts(direction);
+            lines.finish(Looking { reading, direction, time: now });
+        }
+        self.reading.tracing.close(now, by);
+        self.export();
+        self.is_closed = true;
+        Overlooked {
+            counters: self.reading.tracing.counters(),
+            long_lines: self.reading.long_lines,
+        }
+    }
+
+    /// Records the decision of a rule on the span of the request with this id.
+    fn annotate(&mut self, id: &RequestId, decision: &Decision) {
+        let rule = i64::try_from(decision.rule()).unwrap_or(i64::MAX);
+        let action = decision.action().as_str();
+        for attribute in [KeyValue::new(RULE_INDEX, rule), KeyValue::new(RULE_ACTION, action)] {
+            self.reading.tracing.annotate(Direction::Received, id, attribute);
+        }
+    }
+
+    /// Updates the metrics of the proxy. `unread_bytes` were dropped before they arrived here.
+    fn tell_how_far(&mut self, unread_bytes: u64) {
+        let Some(own) = &mut self.exporter.own else { return };
+        let counters = self.reading.tracing.counters();
+        let (spans, delivered_spans) = self.exporter.to_collectors.span_counts();
+        own.add(Seen {
+            messages: self.reading.messages,
+            unread_bytes,
+            long_messages: self.reading.long_lines,
+            invalid_lines: counters.invalid_lines,
+            undecodable: counters.undecodable,
+            unmatched_responses: counters.unmatched_responses,
+            dropped_records: counters.dropped_spans
+                + counters.dropped_events
+                + counters.dropped_metrics,
+            spans,
+            delivered_spans,
+        });
+    }
+
+    fn parts(&mut self, direction: Direction) -> (&mut Reassembly, &mut Reading) {
+        let lines = match direction {
+            Direction::Sent => &mut self.to_agent,
+            Direction::Received => &mut self.to_editor,
+        };
+        (lines, &mut self.reading)
+    }
+
+    fn export(&mut self) {
+        while let Some(made) = self.reading.tracing.poll() {
+            match made {
+                Traced::Started(_) => {}
+                Traced::Span(span) => self.exporter.export(span),
+                Traced::Log(event) => self.exporter.to_collectors.log(event),
+                Traced::Measurement(measured) => {
+                    let span = self.reading.tracing.measured_on(&measured);
+                    let span = span.filter(|_| self.exporter.has_destination());
+                    self.exporter.to_collectors.measure(measured, span);
+                }
+            }
+        }
+    }
+
+    fn time(&self, at: Instant) -> Duration {
+        self.start.1 + at.saturating_duration_since(self.start.0)
+    }
+}

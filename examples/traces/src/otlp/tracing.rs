@@ -1,0 +1,214 @@
+//! Converts lines into spans and measurements.
+
+use crate::otlp::Program;
+use crate::otlp::backend::Backend;
+use crate::otlp::ids::Ids;
+use crate::otlp::logs::LogEvent;
+use crate::otlp::sampling::Sampling;
+use crate::otlp::setup::{Caller, Setup};
+use crate::otlp::spans::Spans;
+use core::time::Duration;
+use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::SpanContext;
+use opentelemetry_sdk::trace::SpanData;
+use semconv_map::metric::Measurement;
+use semconv_map::span::SpanHandle;
+use semconv_map::trace_context::{Injected, TRACEPARENT, TRACESTATE, inject};
+use semconv_map::{ClosedBy, Counters, Direction, Policy, Record, Tracker};
+
+/// Output of [`Tracing`].
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the value is moved to its destination at once")]
+pub enum Traced<'a> {
+    /// A span has started, with the data known so far. It is returned again when it ends.
+    Started(&'a SpanData),
+    /// An ended span.
+    Span(SpanData),
+    /// A measurement.
+    Measurement(Measurement),
+    /// An event with content, if log records are [enabled](Tracing::with_logs).
+    Log(LogEvent),
+}
+
+/// A tracker, and the assembly of its records.
+#[derive(Debug)]
+pub struct Tracing {
+    tracker: Tracker,
+    spans: Spans,
+    /// Whether events with content are log records.
+    logs: bool,
+    /// Whether measurements are recorded. Those of a span follow its end.
+    measures: bool,
+    /// The last ended span, if measurements are recorded.
+    ended: Option<(SpanHandle, SpanContext)>,
+    backend: Backend,
+    /// Attributes of each span.
+    common: Vec<KeyValue>,
+}
+
+impl Tracing {
+    /// Creates the tracing of one connection with a policy.
+    pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
+        let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
+        let measures = policy.record_metrics;
+        let (backend, common, tracker) = (Backend::default(), Vec::new(), Tracker::new(policy));
+        Self { spans, tracker, logs: false, measures, ended: None, backend, common }
+    }
+
+    /// Sets the sampling. The default samples all spans.
+    #[must_use]
+    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+        self.spans.sampling = sampling;
+        self
+    }
+
+    /// Sets the baggage keys of a request that are recorded as attributes of its span. By default, no keys are recorded.
+    #[must_use]
+    pub fn with_baggage(mut self, keys: Vec<String>) -> Self {
+        self.spans.baggage = keys;
+        self
+    }
+
+    /// Sets the traces of requests that set up the connection. By default, each has a trace of its own.
+    #[must_use]
+    pub fn with_setup(mut self, setup: Setup) -> Self {
+        self.spans.setup = setup;
+        self
+    }
+
+    /// Sets the role of the span that a client sends with its request. By default, it is the parent.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Caller) -> Self {
+        self.spans.caller = caller;
+        self
+    }
+
+    /// Sets the backend, which determines additional attributes, and attributes of each span. An attribute of the
+    /// conventions takes precedence over one with the same key.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend, common: Vec<KeyValue>) -> Self {
+        (self.backend, self.common) = (backend, common);
+        self
+    }
+
+    /// Sets whether events with content are log records instead of events of their spans.
+    #[must_use]
+    pub fn with_logs(mut self, logs: bool) -> Self {
+        self.logs = logs;
+        self
+    }
+
+    /// Handles a line. `time` is relative to the Unix epoch.
+    pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+        self.tracker.handle_line(direction, time, line);
+    }
+
+    /// Returns whether a line of the agent changes nothing that is recorded, and can be left out.
+    pub fn is_quiet(&self, line: &[u8]) -> bool {
+        self.tracker.is_quiet(line)
+    }
+
+    /// Handles a line that was peeked to route it; `time` counts from the Unix epoch.
+    pub fn handle_peeked(&mut self, direction: Direction, time: Duration, line: &Peeked<'_>) {
+        self.tracker.handle_peeked(direction, time, line);
+    }
+
+    /// Returns the length of the prefix that decides a line, if `start` contains it. The prefix can be passed instead
+    /// of the whole line.
+    pub fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
+        self.tracker.decisive_prefix(start)
+    }
+
+    /// Handles the end of the connection.
+    pub fn close(&mut self, time: Duration, by: ClosedBy) {
+        self.tracker.close(time, by);
+    }
+
+    /// Returns the next output. Call until it returns `None`.
+    pub fn poll(&mut self) -> Option<Traced<'_>> {
+        loop {
+            match self.tracker.poll()? {
+                Record::Start(start) => {
+                    let (span, attributes) = self.spans.start(start);
+                    self.tracker.recycle(attributes);
+                    return span.map(Traced::Started);
+                }
+                Record::Event(event) if self.logs && event.is_log() => {
+                    if let Some(span) = self.spans.open_context(event.span) {
+                        return Some(Traced::Log(LogEvent { span: span.clone(), event }));
+                    }
+                }
+                Record::Event(event) => self.spans.event(event),
+                Record::End(end) => {
+                    if let Some(place) = self.spans.place(end.span) {
+                        if self.measures {
+                            self.remember(end.span, place);
+                        }
+                        let setup = self.spans.setup;
+                        let span = self.spans.end(place, end)?;
+                        let is_omitted = setup.omits(span);
+                        complete(&mut span.attributes, self.backend, &self.common);
+                        let span = self.spans.take(place);
+                        if !is_omitted {
+                            return span.map(Traced::Span);
+                        }
+                    }
+                }
+                Record::Metric(measured) => return Some(Traced::Measurement(measured)),
+                _ => {}
+            }
+        }
+    }
+
+    /// A separate function, because metrics are usually off.
+    #[inline(never)]
+    fn remember(&mut self, span: SpanHandle, place: usize) {
+        self.ended = self.spans.context_at(place).map(|context| (span, context.clone()));
+    }
+
+    /// Returns the context of the span in which a measurement was made, if nothing was polled since.
+    pub fn measured_on(&self, measured: &Measurement) -> Option<&SpanContext> {
+        let (span, context) = self.ended.as_ref()?;
+        (Some(*span) == measured.span).then_some(context)
+    }
+
+    /// Injects the context of its span into a line, if the line is a request that was handled and [polled](Self::poll).
+    /// Returns `None` if the line should be sent unchanged.
+    ///
+    /// A context of the client is replaced, because the span of its request is a child of it or links to it. A context of
+    /// the agent is preserved, because its span is between that of the turn and that of its request.
+    pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
+        let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
+        let has = |name| find_member(message.params()?, &["_meta", name]);
+        if direction == Direction::Received && has(TRACEPARENT).or(has(TRACESTATE)).is_some() {
+            return None;
+        }
+        let span = self.tracker.request_span(direction, &message.request_id()?)?;
+        inject(line, Some(&self.spans.context(span)?), None).ok()?
+    }
+
+    /// Sets an attribute of the span of a request without a response, if the request was handled and
+    /// [polled](Self::poll).
+    pub fn annotate(&mut self, direction: Direction, request: &RequestId, attribute: KeyValue) {
+        if let Some(span) = self.tracker.request_span(direction, request) {
+            self.spans.annotate(span, attribute);
+        }
+    }
+
+    /// Returns the counters of data that was not recorded.
+    pub fn counters(&self) -> Counters {
+        self.tracker.counters()
+    }
+}
+
+/// Adds the attributes of the backend and of each span.
+#[inline]
+fn complete(attributes: &mut Vec<KeyValue>, backend: Backend, common: &[KeyValue]) {
+    backend.add(attributes);
+    for attribute in common {
+        if attributes.iter().all(|it| it.key != attribute.key) {
+            attributes.push(attribute.clone());
+        }
+    }
+}
