@@ -103,7 +103,7 @@ fn conversation() -> impl Strategy<Value = (usize, u8, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
     /// For any order of runs, a user has in the list and in the trash what the user would have alone.
     #[test]
     fn users_do_not_affect_each_other(runs in prop::collection::vec(conversation(), 0..24)) {
