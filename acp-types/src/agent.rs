@@ -64,17 +64,16 @@ mod handle;
 mod options;
 mod version;
 
-pub use crate::client::{
+pub use crate::endpoint::{
     Answered, Call, CallError, CallKey, CloseReason, Diagnostic, Problem, Purpose, Received, Reply,
     RequestKey, Transmit,
 };
 pub use event::{ClientNotification, ClientRequest, ClientResponse, Event};
 pub use options::{Limits, Options};
 
-use crate::client::{line, notification};
-use crate::endpoint::{Bounds, Endpoint};
+use crate::endpoint::{Bounds, Endpoint, line, notification};
 use crate::inbox::Room;
-use crate::methods::NotificationParams;
+use crate::params::NotificationParams;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;

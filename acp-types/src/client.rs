@@ -69,35 +69,33 @@
 //! Version 1 is supported completely, and version 2, a draft, if the agent supports it. Events have a variant for each
 //! version. The version is determined by the shape of the response to `initialize`, not only by its number; see
 //! [`Initialized::version`].
-mod call;
 mod commands;
 mod error;
 mod event;
 mod handle;
 mod incoming;
 mod initialize;
-mod key;
+mod open;
 mod options;
-mod outgoing;
 mod poll;
+mod prompt;
 mod request;
 mod respond;
 mod session;
 mod waiting;
 
-pub use call::{Call, Open, Prompt, PromptContent, Reply};
-pub use error::{Answered, CallError, CloseReason, PromptError, TurnError, UnsupportedVersion};
-pub use event::{
-    AgentNotification, AgentRequest, AgentResponse, AuthMethods, Diagnostic, Event,
-    InitializeResponse, Initialized, NewSessionResponse, Opened, Problem, Received, SessionEvent,
-    TurnEnd, Update,
+pub use crate::endpoint::{
+    Answered, AuthMethods, Call, CallError, CallKey, CloseReason, Diagnostic, Problem, Purpose,
+    Received, Reply, RequestKey, SessionKey, Transmit, TurnKey, UnsupportedVersion,
 };
-pub use key::{CallKey, RequestKey, SessionKey, TurnKey};
+pub use error::{PromptError, TurnError};
+pub use event::{
+    AgentNotification, AgentRequest, AgentResponse, Event, InitializeResponse, Initialized,
+    NewSessionResponse, Opened, SessionEvent, TurnEnd, Update,
+};
+pub use open::Open;
 pub use options::{Limits, Options};
-pub use outgoing::{Purpose, Transmit};
-
-pub(crate) use incoming::{raw_or_empty, session_id};
-pub(crate) use outgoing::{Outgoing, line, notification};
+pub use prompt::{Prompt, PromptContent};
 
 use crate::endpoint::{Bounds, Endpoint};
 use crate::inbox::Room;

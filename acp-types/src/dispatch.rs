@@ -1,7 +1,5 @@
 //! Decoding by method, common to all versions.
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode_into};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Wire, decode_into};
 use serde_json::value::RawValue;
 
 mod result;
@@ -174,19 +172,7 @@ macro_rules! requests {
             }
         }
 
-        $( $crate::dispatch::params! { $($shared)? $method $Request -> $Response } )+
-    };
-}
-
-/// Declares the method of a request and its result. Methods common to both versions are in [`shared`](crate::shared).
-macro_rules! params {
-    (shared $($rest:tt)*) => {};
-    ($method:literal $Request:ident -> $Response:ident) => {
-        impl $crate::dispatch::RequestParams for $Request {
-            const METHOD: &'static str = $method;
-            const RESPONSE: &'static str = stringify!($Response);
-            type Response = $Response;
-        }
+        $( $crate::params::params! { $($shared)? $method $Request -> $Response } )+
     };
 }
 
@@ -291,23 +277,7 @@ macro_rules! notifications {
     };
 }
 
-pub(crate) use {notifications, params, payload, requests};
-
-/// The parameters of a request, with its method and the type of its result.
-pub trait RequestParams: Object {
-    /// The method.
-    const METHOD: &'static str;
-    /// The name of the result's type in the schema.
-    const RESPONSE: &'static str;
-    /// The result.
-    type Response: Wire + Serialize + DeserializeOwned;
-}
-
-/// The parameters of a notification, with its method.
-pub trait NotificationParams: Object {
-    /// The method.
-    const METHOD: &'static str;
-}
+pub(crate) use {notifications, payload, requests};
 
 /// Decodes an object, which may be absent or `null`, into a blank value.
 pub(crate) fn decode(

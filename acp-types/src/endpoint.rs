@@ -1,9 +1,22 @@
 //! The part that the connections of both sides share: open requests and calls, and what waits to be sent or polled.
-use crate::client::{
-    Answered, Call, CallError, CallKey, CloseReason, Diagnostic, Outgoing, Problem, Purpose,
-    Received, Reply, RequestKey, raw_or_empty,
-};
-use crate::diagnostics::Diagnostics;
+mod call;
+mod diagnostics;
+mod error;
+mod key;
+mod outgoing;
+mod received;
+
+pub use call::{Call, Reply};
+pub use diagnostics::{Diagnostic, Problem};
+pub use error::{Answered, AuthMethods, CallError, CloseReason, UnsupportedVersion};
+pub use key::{CallKey, RequestKey, SessionKey, TurnKey};
+pub use outgoing::{Purpose, Transmit};
+pub use received::Received;
+
+pub(crate) use diagnostics::Diagnostics;
+pub(crate) use outgoing::{Closing, Outgoing, line, notification};
+pub(crate) use received::{raw_or_empty, session_id};
+
 use crate::inbox::{Inbox, Room, Weigh};
 use crate::ordered::Ordered;
 use alloc::borrow::ToOwned;

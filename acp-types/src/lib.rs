@@ -219,7 +219,6 @@ pub mod connection;
 mod conversion;
 #[cfg(feature = "convert")]
 pub mod convert;
-mod diagnostics;
 mod dispatch;
 mod endpoint;
 #[cfg(any(doc, doctest))]
@@ -230,6 +229,7 @@ pub mod lint;
 mod method;
 pub mod methods;
 mod ordered;
+mod params;
 mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;

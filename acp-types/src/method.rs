@@ -1,5 +1,5 @@
 //! A method of the protocol as data.
-use crate::dispatch::{NotificationParams, RequestParams};
+use crate::params::{NotificationParams, RequestParams};
 use core::fmt;
 use jsonrpc_core::transcript::Direction;
 

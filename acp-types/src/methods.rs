@@ -12,8 +12,9 @@
 //! # Ok::<(), &str>(())
 //! ```
 #![doc = include_str!("../METHODS.md")]
-pub use crate::dispatch::{NotificationParams, OrNull, RequestParams};
+pub use crate::dispatch::OrNull;
 pub use crate::method::{Method, MethodKind, Receiver, Stability, find};
+pub use crate::params::{NotificationParams, RequestParams};
 use crate::{v1, v2};
 
 /// The methods of version 1, including unstable ones.

@@ -5,8 +5,7 @@ use super::{
     CallError, CallKey, ClientNotification, ClientRequest, ClientResponse, CloseReason, Connection,
     OpenRequest, Problem, Received, RequestKey,
 };
-use crate::client::{raw_or_empty, session_id};
-use crate::endpoint::Refusal;
+use crate::endpoint::{Refusal, raw_or_empty, session_id};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::boxed::Box;

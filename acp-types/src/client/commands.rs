@@ -1,11 +1,11 @@
 //! Commands of the program: sessions, prompts, calls, replies.
-use super::outgoing::{self, Closing, Purpose, Transmit};
 use super::session::{Opening, Session, Stage, Turn};
 use super::waiting::{Kept, Waiting};
 use super::{
     Answered, Base, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
-    Reply, RequestKey, SessionKey, Spoken, Token, TurnError, TurnKey,
+    Purpose, Reply, RequestKey, SessionKey, Spoken, Token, Transmit, TurnError, TurnKey,
 };
+use crate::endpoint::{Closing, line, notification};
 use crate::methods::{NotificationParams, RequestParams};
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
@@ -149,8 +149,7 @@ impl Connection {
         let is_busy = self.sessions.get(session).is_some_and(Session::is_busy);
         let Some(turn) = self.sessions.turn(session) else {
             if is_busy {
-                let line = outgoing::notification(&params);
-                self.base.outgoing.push_line(line, Purpose::Notification);
+                self.base.outgoing.push_line(notification(&params), Purpose::Notification);
             }
             return false;
         };
@@ -158,9 +157,7 @@ impl Connection {
             return true;
         }
         let key = turn.key;
-        self.base
-            .outgoing
-            .push_line(outgoing::notification(&params), Purpose::Cancel(session, key));
+        self.base.outgoing.push_line(notification(&params), Purpose::Cancel(session, key));
         true
     }
 
@@ -193,7 +190,7 @@ impl Connection {
     /// # Errors
     /// The connection is closed or not initialized.
     pub fn notify<P: NotificationParams>(&mut self, params: &P) -> Result<(), CallError> {
-        self.notify_line(outgoing::notification(params))
+        self.notify_line(notification(params))
     }
 
     /// Sends a notification by method name.
@@ -201,7 +198,7 @@ impl Connection {
     /// # Errors
     /// The connection is closed or not initialized.
     pub fn notify_raw(&mut self, method: &str, params: &Raw) -> Result<(), CallError> {
-        self.notify_line(outgoing::line(Notification::new(method, params.as_ref())))
+        self.notify_line(line(Notification::new(method, params.as_ref())))
     }
 
     /// Sends a complete notification line.
@@ -259,7 +256,7 @@ impl Connection {
         debug_assert!(registered.is_ok(), "numbers are never taken, and the connection is open");
         if let Ok(request) = registered {
             let message = Request::new(request.clone(), "session/close", params.as_ref());
-            let transmit = Transmit { line: outgoing::line(message), purpose };
+            let transmit = Transmit { line: line(message), purpose };
             self.base.outgoing.push_closing(Closing {
                 request,
                 session: id,

@@ -1,32 +1,16 @@
 //! Events of a client connection.
-use super::{CallError, CallKey, CloseReason, RequestKey, SessionKey, TurnError, TurnKey};
+use super::{
+    AuthMethods, CallError, CallKey, CloseReason, Diagnostic, Received, RequestKey, SessionKey,
+    TurnError, TurnKey,
+};
 use crate::by_version::by_version;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
 use serde_json::value::RawValue;
-
-/// A decoded value, with its JSON text.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Received<T> {
-    /// The value.
-    pub value: T,
-    /// The parameters or the result, verbatim; `{}` if absent.
-    pub raw: Raw,
-}
-
-impl<T> Received<T> {
-    /// Creates a received value, for tests and for programs with their own events.
-    pub fn new(value: T, raw: Raw) -> Self {
-        Self { value, raw }
-    }
-}
 
 /// An event of a [`Connection`](super::Connection).
 #[derive(Clone, Debug, PartialEq)]
@@ -98,16 +82,6 @@ pub enum InitializeResponse {
     V1(Box<v1::initialization::InitializeResponse>),
     /// Version 2.
     V2(Box<v2::initialization::InitializeResponse>),
-}
-
-/// Authentication methods, by version.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum AuthMethods {
-    /// Version 1.
-    V1(Vec<v1::authentication::AuthMethod>),
-    /// Version 2.
-    V2(Vec<v2::authentication::AuthMethod>),
 }
 
 impl InitializeResponse {
@@ -189,89 +163,4 @@ pub enum TurnEnd {
     V1(v1::prompt_turn::PromptResponse),
     /// Version 2: the idle state that followed the prompt.
     V2(Box<v2::session_states::IdleStateUpdate>),
-}
-
-/// A tolerated deviation, or a dropped message.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Diagnostic {
-    /// A line is not a valid message. It was answered if JSON-RPC requires that.
-    Malformed {
-        /// The reason.
-        error: String,
-    },
-    /// A response without an open call, for example a late one.
-    Unmatched {
-        /// The id of the response.
-        id: RequestId,
-    },
-    /// A notification was dropped, since its parameters are invalid.
-    Undecodable {
-        /// The method.
-        method: String,
-        /// The reason.
-        error: DecodeError,
-    },
-    /// Parts of parameters or of a result were invalid, and were replaced as the schema defines.
-    Lenient {
-        /// The method.
-        method: String,
-        /// The replacements.
-        diagnostics: Vec<wire::Diagnostic>,
-    },
-    /// A notification was dropped, since its session is not open.
-    UnknownSession {
-        /// The session.
-        session_id: String,
-    },
-    /// The machine answered a request of the agent.
-    Refused {
-        /// The method.
-        method: String,
-        /// The reason.
-        problem: Problem,
-    },
-    /// Too many updates arrived for sessions that are not open yet. The oldest was dropped.
-    EarlyDropped {
-        /// The session of the update.
-        session_id: SessionId,
-    },
-    /// Notifications outside of sessions were not polled. This number of the oldest was dropped.
-    Dropped {
-        /// Number of notifications.
-        count: u64,
-    },
-    /// The `session/close` of a released session failed.
-    CloseFailed {
-        /// The session.
-        session_id: SessionId,
-        /// The reason.
-        error: CallError,
-    },
-    /// The agent uses a different version than the one in its response.
-    OtherVersion {
-        /// The version in the agent's response.
-        claimed: ProtocolVersion,
-        /// The version that it uses.
-        spoken: ProtocolVersion,
-    },
-    /// Further diagnostics were dropped.
-    Missed {
-        /// Number of diagnostics.
-        count: u64,
-    },
-}
-
-/// The reason why the machine answered a request of the agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Problem {
-    /// The parameters are invalid.
-    Params(DecodeError),
-    /// The session is not open.
-    UnknownSession,
-    /// The requested version is not supported.
-    Version,
-    /// Too many requests are open, another open request has the same id, or too many messages wait in its session.
-    Limit,
 }

@@ -2,14 +2,10 @@
 use super::request::{Kind, OpenRequest};
 use super::waiting::Waiting;
 use super::{AgentNotification, AgentRequest, Connection, Problem, Received, RequestKey};
-use crate::dispatch::object;
-use crate::endpoint::Refusal;
+use crate::endpoint::{Refusal, raw_or_empty, session_id};
 use crate::v1;
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorObject, JsonStr, Notification, Request, find_member};
-use serde_json::value::RawValue;
+use jsonrpc_core::{ErrorObject, Notification, Request};
 
 impl Connection {
     pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
@@ -88,17 +84,5 @@ impl Connection {
                 }
             }
         }
-    }
-}
-
-/// Returns the session id of parameters.
-pub(crate) fn session_id(params: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    JsonStr::new(find_member(params?.get(), &["sessionId"])?)?.decode()
-}
-
-pub(crate) fn raw_or_empty(params: Option<&RawValue>) -> Raw {
-    match params {
-        Some(params) => Raw::from(params),
-        None => Raw::from_text(object(None)).unwrap_or_else(|_| Raw::from(RawValue::NULL)),
     }
 }

@@ -1,11 +1,10 @@
 //! `initialize`, and the selection of the version.
-use super::outgoing::Purpose;
 use super::poll::read;
 use super::session::Stage;
 use super::waiting::Waiting;
 use super::{
-    CallError, CloseReason, Connection, Diagnostic, InitializeResponse, Initialized, Received,
-    SessionKey, Spoken, Token, UnsupportedVersion,
+    CallError, CloseReason, Connection, Diagnostic, InitializeResponse, Initialized, Purpose,
+    Received, SessionKey, Spoken, Token, UnsupportedVersion,
 };
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;

@@ -1,11 +1,10 @@
 //! Responses of the agent.
-use super::outgoing::Purpose;
 use super::poll::read;
 use super::session::Stage;
 use super::waiting::Waiting;
 use super::{
-    AgentResponse, AuthMethods, CallError, Connection, Diagnostic, NewSessionResponse, Received,
-    SessionKey, Token, TurnEnd, TurnError, TurnKey,
+    AgentResponse, AuthMethods, CallError, Connection, Diagnostic, NewSessionResponse, Purpose,
+    Received, SessionKey, Token, TurnEnd, TurnError, TurnKey,
 };
 use crate::dispatch::object;
 use crate::spoken;

@@ -167,7 +167,7 @@ impl V2Editor {
             (&question.session, &question.permission, chosen)
             && asked.granting.contains(chosen)
         {
-            find(&mut self.sessions, id).permitted(&asked.call);
+            find(&mut self.sessions, id).calls.permitted(&asked.call);
         }
         match read {
             // An unknown outcome is no permission.
@@ -201,8 +201,8 @@ impl V2Editor {
                 let granting = granting.map(|option| option.option_id.clone()).collect();
                 let call = it.tool_call.tool_call_id.clone();
                 let state = find(&mut self.sessions, &session);
-                let same = state.permission(*it, out);
-                let asked = Permission { call: state.call_ids.last(&call), granting };
+                let same = state.calls.permission(*it, out);
+                let asked = Permission { call: state.calls.ids.last(&call), granting };
                 self.question(request, Some(session), Some(asked), out);
                 out.request(Side::Editor, id, method, &same);
             }
@@ -211,7 +211,7 @@ impl V2Editor {
                 let session = params.and_then(|it| find_member(it, &["sessionId"]));
                 let session = session.and_then(|text| decode(text).ok());
                 if let Some(scope) = session_scope(&mut it) {
-                    let ids = &find(&mut self.sessions, &scope.session_id).call_ids;
+                    let ids = &find(&mut self.sessions, &scope.session_id).calls.ids;
                     scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| ids.last(id));
                 }
                 self.question(request, session, None, out);

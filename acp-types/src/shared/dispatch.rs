@@ -16,7 +16,8 @@ use super::session_list::{
     UnarchiveSessionResponse,
 };
 use super::session_setup::{CloseSessionRequest, CloseSessionResponse};
-use crate::dispatch::{Answer, NotificationParams, params};
+use crate::dispatch::Answer;
+use crate::params::{NotificationParams, params};
 use alloc::boxed::Box;
 use jsonrpc_core::wire::Wire;
 use serde_json::value::RawValue;

@@ -38,8 +38,9 @@ use super::session_setup::*;
 use super::session_status::*;
 use super::terminals::*;
 use super::tool_calls::*;
-use crate::dispatch::{NotificationParams, notifications, requests};
+use crate::dispatch::{notifications, requests};
 use crate::method::{Method, Receiver, Stability};
+use crate::params::NotificationParams;
 use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]

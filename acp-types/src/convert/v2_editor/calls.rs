@@ -3,12 +3,12 @@
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use super::send;
-use super::session::Session;
 use crate::alike::call_to_v2;
-use crate::convert::call_ids::{Mention, MentionKind};
+use crate::convert::call_ids::{CallIds, Mention, MentionKind};
 use crate::convert::content::produced_to_v2;
 use crate::convert::outbox::Outbox;
-use crate::convert::{BridgeLoss, members};
+use crate::convert::recent::Recent;
+use crate::convert::{BridgeLoss, MAX_TOOL_CALLS, members};
 use crate::v1;
 use crate::v1::session_setup::SessionId;
 use crate::v1::tool_calls::ToolCallId;
@@ -24,38 +24,51 @@ use jsonrpc_core::wire::Presence;
 
 /// A tool call.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+struct Call {
     title: Option<String>,
     /// The status with which the turn ends the call, if the agent has asked for permission and reported
     /// none.
     end: Option<ToolCallStatus>,
 }
 
-impl Session {
+/// The tool calls of a session.
+#[derive(Debug)]
+pub(super) struct ToolCalls {
+    reported: Recent<Call>,
+    pub(super) ids: CallIds,
+}
+
+impl Default for ToolCalls {
+    fn default() -> Self {
+        Self { reported: Recent::new(MAX_TOOL_CALLS), ids: CallIds::default() }
+    }
+}
+
+impl ToolCalls {
     fn call(&mut self, id: &ToolCallId) -> &mut Call {
-        self.calls.entry(id.as_str(), |_| true, Call::default)
+        self.reported.entry(id.as_str(), |_| true, Call::default)
     }
 
     /// Converts the announcement of a tool call.
-    pub(super) fn announced_call(
+    pub(super) fn announced(
         &mut self,
         mut call: v1::tool_calls::ToolCallUpdate,
         out: &mut Outbox,
     ) -> ToolCallUpdate {
         let kind = MentionKind::Announcement;
         let ends = ends(&call);
-        let id = self.call_ids.mention(&call.tool_call_id, Mention { kind, ends });
-        if ends == Some(false) && self.call_ids.is_over(&call.tool_call_id) {
+        let id = self.ids.mention(&call.tool_call_id, Mention { kind, ends });
+        if ends == Some(false) && self.ids.is_over(&call.tool_call_id) {
             out.lose_of(BridgeLoss::ToolStatus, id.as_str(), "status");
             call.status = Presence::Absent;
         }
         call.tool_call_id = id;
         self.call(&call.tool_call_id).end = None;
-        self.reported_call(&call, out)
+        self.handle_report(&call, out)
     }
 
     /// Converts a change of a tool call.
-    pub(super) fn changed_call(
+    pub(super) fn changed(
         &mut self,
         mut update: v1::tool_calls::ToolCallUpdate,
         out: &mut Outbox,
@@ -65,11 +78,11 @@ impl Session {
             || update.kind.value().is_some()
             || update.raw_input.value().is_some();
         let mention = Mention { kind: MentionKind::Update { describes }, ends: ends(&update) };
-        update.tool_call_id = self.call_ids.mention(&update.tool_call_id, mention);
-        self.reported_call(&update, out)
+        update.tool_call_id = self.ids.mention(&update.tool_call_id, mention);
+        self.handle_report(&update, out)
     }
 
-    fn reported_call(
+    fn handle_report(
         &mut self,
         update: &v1::tool_calls::ToolCallUpdate,
         out: &mut Outbox,
@@ -89,14 +102,14 @@ impl Session {
 
     /// Ends the tool calls of requests for permission without a reported status. Their outcome is
     /// unknown.
-    pub(super) fn end_calls(&mut self, session: &SessionId, out: &mut Outbox) {
+    pub(super) fn end(&mut self, session: &SessionId, out: &mut Outbox) {
         let named = |(id, call): (&str, &Call)| Some((ToolCallId::from(id), call.end.clone()?));
-        let ended: Vec<_> = self.calls.iter().filter_map(named).collect();
+        let ended: Vec<_> = self.reported.iter().filter_map(named).collect();
         for (id, status) in ended {
-            if let Some(call) = self.calls.get_mut(id.as_str()) {
+            if let Some(call) = self.reported.get_mut(id.as_str()) {
                 call.end = None;
             }
-            self.call_ids.end(&id);
+            self.ids.end(&id);
             out.lose_of(BridgeLoss::ToolStatus, id.as_str(), status.as_str());
             let mut update = ToolCallUpdate::new(id);
             update.status = status.into();
@@ -128,14 +141,14 @@ impl Session {
         out: &mut Outbox,
     ) -> RequestPermissionRequest {
         let mention = Mention { kind: MentionKind::Question, ends: ends(&it.tool_call) };
-        it.tool_call.tool_call_id = self.call_ids.mention(&it.tool_call.tool_call_id, mention);
-        let is_new = self.calls.get(it.tool_call.tool_call_id.as_str()).is_none();
+        it.tool_call.tool_call_id = self.ids.mention(&it.tool_call.tool_call_id, mention);
+        let is_new = self.reported.get(it.tool_call.tool_call_id.as_str()).is_none();
         let call = self.change_call(&it.tool_call, out);
         if is_new {
             self.call(&call.tool_call_id).end = Some(ToolCallStatus::Cancelled);
         }
         let id = call.tool_call_id.as_str();
-        let title = self.calls.get(id).and_then(|call| call.title.clone());
+        let title = self.reported.get(id).and_then(|call| call.title.clone());
         let title = title.unwrap_or_else(|| {
             out.lose_of(BridgeLoss::Permission, id, "title");
             id.to_string()

@@ -2,15 +2,13 @@
 //!
 //! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn),
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
-use super::calls::Call;
+use super::calls::ToolCalls;
 use super::send;
 use crate::alike::{idle, reason_to_v2};
-use crate::convert::call_ids::CallIds;
 use crate::convert::content::blocks_to_v1;
 use crate::convert::outbox::{Outbox, Side};
-use crate::convert::recent::Recent;
 use crate::convert::setup::option_of;
-use crate::convert::{BridgeLoss, MAX_PROMPTS, MAX_TOOL_CALLS, text_of};
+use crate::convert::{BridgeLoss, MAX_PROMPTS, text_of};
 use crate::v1;
 use crate::v1::session_modes::SessionModeState;
 use crate::v1::session_setup::SessionId;
@@ -31,7 +29,7 @@ use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 
 /// A session of an agent of version 1.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) turn: Option<Turn>,
     /// Prompts that wait for the end of the turn.
@@ -40,8 +38,7 @@ pub(super) struct Session {
     pub(super) open: Option<(String, MessageId)>,
     /// Number of invented ids.
     invented: u64,
-    pub(super) calls: Recent<Call>,
-    pub(super) call_ids: CallIds,
+    pub(super) calls: ToolCalls,
     pub(super) modes: Option<SessionModeState>,
     pub(super) options: Vec<SessionConfigOption>,
     /// Whether updates are dropped until the session is loaded.
@@ -74,30 +71,11 @@ pub(super) struct Turn {
     pub(super) has_output: bool,
 }
 
-impl Default for Session {
-    fn default() -> Self {
-        Self {
-            turn: None,
-            held: VecDeque::new(),
-            open: None,
-            invented: 0,
-            calls: Recent::new(MAX_TOOL_CALLS),
-            call_ids: CallIds::default(),
-            modes: None,
-            options: Vec::new(),
-            drops_replay: false,
-            is_closed: false,
-            is_open: false,
-            own_turn: None,
-        }
-    }
-}
-
 impl Session {
     /// Forgets a session that is loaded or resumed, unless a prompt is open. Ids of messages stay unique.
     pub(super) fn restart(&mut self, session: &SessionId, out: &mut Outbox) {
         if !self.is_busy() {
-            self.end_calls(session, out);
+            self.calls.end(session, out);
             let (modes, options) = (self.modes.take(), core::mem::take(&mut self.options));
             *self = Self { modes, options, invented: self.invented, ..Self::default() };
         }
@@ -203,7 +181,7 @@ impl Session {
     pub(super) fn fell_silent(&mut self, session: &SessionId, out: &mut Outbox) {
         if self.own_turn.take_if(|own| *own == OwnTurn::Quiet).is_some() {
             self.open = None;
-            self.end_calls(session, out);
+            self.calls.end(session, out);
             state(session, idle(StopReason::NotReported(Extra::new()), None), out);
         }
     }
@@ -239,7 +217,7 @@ impl Session {
         if self.turn.take().is_none() {
             return;
         }
-        self.end_calls(session, out);
+        self.calls.end(session, out);
         let reason = reason_to_v2(&it.stop_reason);
         let reason = reason.unwrap_or_else(|| StopReason::NotReported(Extra::new()));
         let mut end = idle(reason, it.usage.as_ref());
@@ -263,14 +241,14 @@ impl Session {
         if turn.message.is_none() {
             out.error(Side::Editor, &turn.id, error.clone());
         }
-        self.end_calls(session, out);
+        self.calls.end(session, out);
         state(session, idle(reason, None), out);
     }
 
     /// Ends the turn of a session that is closed, and refuses its held prompts.
     pub(super) fn close(&mut self, session: &SessionId, out: &mut Outbox) {
         let closed = || ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the session is closed");
-        self.end_calls(session, out);
+        self.calls.end(session, out);
         if let Some(turn) = self.turn.take() {
             if turn.message.is_none() {
                 out.error(Side::Editor, &turn.id, closed());

@@ -49,13 +49,13 @@ impl Session {
             SessionUpdate::ToolCall(it) => {
                 self.output(id, out);
                 self.open = None;
-                let call = self.announced_call(announced(&it), out);
+                let call = self.calls.announced(announced(&it), out);
                 send(id, Update::ToolCallUpdate(Box::new(call)), meta, out);
             }
             SessionUpdate::ToolCallUpdate(it) => {
                 self.output(id, out);
                 self.open = None;
-                let call = self.changed_call(*it, out);
+                let call = self.calls.changed(*it, out);
                 send(id, Update::ToolCallUpdate(Box::new(call)), meta, out);
             }
             SessionUpdate::Plan(it) => {

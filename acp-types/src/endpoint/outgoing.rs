@@ -1,6 +1,6 @@
 //! Lines that wait to be transmitted.
-use super::{CallKey, RequestKey, SessionKey, TurnKey};
-use crate::methods::NotificationParams;
+use super::key::{CallKey, RequestKey, SessionKey, TurnKey};
+use crate::params::NotificationParams;
 use crate::v1::session_setup::SessionId;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
