@@ -1,7 +1,6 @@
 //! Documents and batches: several messages in one text.
 use crate::decode::syntax_error;
 use crate::decode_error::{MessageError, Shape};
-use crate::envelope::Recovered;
 use crate::message::Message;
 use crate::scan::Scanner;
 use crate::{checked, encode};
@@ -99,7 +98,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn decode(text: &'a str, max_len: usize) -> Result<Self, MessageError> {
         let refuse = |problem| Err(MessageError::Shape { problem, kind: None, id: None });
         match items(text, max_len) {
-            None => Err(MessageError::syntax(syntax_error(text), Recovered::default())),
+            None => Err(MessageError::Syntax { source: syntax_error(text), kind: None, id: None }),
             Some((_, count)) if count > max_len => refuse(Shape::TooManyMessages),
             Some((items, _)) if items.is_empty() => refuse(Shape::EmptyBatch),
             Some((items, _)) => Ok(Self(items)),

@@ -34,7 +34,7 @@
 //! # }
 //! ```
 use crate::framing::{BEHIND, Cut, Frame, FrameError, LineCutter, Lines, OnInvalid, TextPolicy};
-use crate::{Message, encode};
+use crate::{Message, encode, json_text};
 use alloc::vec::Vec;
 use bytes::{Buf, Bytes, BytesMut};
 use core::mem;
@@ -169,7 +169,7 @@ impl Encoder<Frame> for Codec {
         let start = out.len();
         put_line(frame.as_bytes(), out);
         let end = out.len() - 1;
-        encode::keep_on_one_line(out.get_mut(..end).unwrap_or_default(), start);
+        json_text::keep_on_one_line(out.get_mut(..end).unwrap_or_default(), start);
         Ok(())
     }
 }

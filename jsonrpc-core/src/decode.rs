@@ -1,6 +1,6 @@
 //! Messages of lines, and errors of invalid lines.
 use crate::decode_error::{MessageError, Shape};
-use crate::envelope::{Envelope, NAMES, Parts, recover};
+use crate::envelope::{Envelope, NAMES, Parts, Recovered, recover};
 use crate::member_reader::{MemberReader, find_member};
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
 use crate::peek::Peeked;
@@ -121,7 +121,7 @@ impl<'a> Extras<'a> {
                 Some(0) => extras.version = Version::of(reader.value().ok()?),
                 Some(_) => {}
                 None => {
-                    let name = name.text()?.decode()?;
+                    let name = name.decode()?;
                     if extras.members.len() < Message::MAX_EXTRA {
                         extras.members.push((name, checked::raw(reader.value().ok()?)?));
                     }
@@ -172,7 +172,8 @@ fn open(text: &str) -> Result<Envelope, MessageError> {
     if is_read && (!is_object || Extras::read(text).is_some()) {
         Ok(envelope)
     } else {
-        Err(MessageError::syntax(syntax_error(text), recover(text.as_bytes())))
+        let Recovered { kind, id } = recover(text.as_bytes());
+        Err(MessageError::Syntax { source: syntax_error(text), kind, id })
     }
 }
 

@@ -1,5 +1,4 @@
 //! The error of decoding a message.
-use crate::envelope::Recovered;
 use crate::message::{Kind, Response};
 use crate::wire;
 use crate::{ErrorCode, ErrorObject, RequestId};
@@ -124,10 +123,6 @@ impl MessageError {
     /// responses with a `null` id.
     pub fn reply(&self) -> Option<Response<'static>> {
         reply(self.kind(), self.id(), self.code(), self.to_string())
-    }
-
-    pub(crate) fn syntax(source: serde_json::Error, recovered: Recovered) -> Self {
-        Self::Syntax { source, kind: recovered.kind, id: recovered.id }
     }
 }
 

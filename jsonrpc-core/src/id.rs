@@ -1,6 +1,6 @@
 //! Request ids.
-use crate::encode;
 use crate::json_str::JsonStr;
+use crate::json_text;
 use crate::wire::{Fault, Raw, ValueReader, View, Wire};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -125,8 +125,8 @@ impl RequestId {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Repr::Null => out.extend_from_slice(b"null"),
-            Repr::Integer(value) => encode::integer(*value < 0, value.unsigned_abs(), out),
-            Repr::String(value) => encode::string(value, out),
+            Repr::Integer(value) => json_text::integer(*value < 0, value.unsigned_abs(), out),
+            Repr::String(value) => json_text::string(value, out),
             Repr::Spelled(spelled) => out.extend_from_slice(spelled.text.as_str().as_bytes()),
         }
     }

@@ -115,12 +115,14 @@ mod head;
 mod id;
 mod id_map;
 mod json_str;
+mod json_text;
 mod member_reader;
 #[cfg(feature = "async")]
 pub mod memory;
 mod message;
 mod message_buf;
 mod peek;
+mod peek_error;
 mod peer;
 mod pending;
 pub mod pointer;
@@ -132,15 +134,17 @@ pub mod wire;
 
 pub use batch::{Batch, Document};
 pub use decode_error::{MessageError, Shape};
-pub use encode::{write_notification, write_str};
+pub use encode::write_notification;
 pub use error_object::{ErrorCode, ErrorObject};
 pub use head::{Head, Payload};
 pub use id::RequestId;
 pub use json_str::JsonStr;
+pub use json_text::write_str;
 pub use member_reader::{MemberReader, array_items, find_member, peek_member};
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
-pub use peek::{PeekError, Peeked, peek};
+pub use peek::{Peeked, peek};
+pub use peek_error::PeekError;
 pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,

@@ -1,6 +1,6 @@
 //! Sequential access to the members of an object.
 use crate::decode_error::Shape;
-use crate::peek::PeekError;
+use crate::peek_error::PeekError;
 use crate::scan::{Name, Scanner};
 use alloc::borrow::Cow;
 use core::{iter, mem};
@@ -192,8 +192,8 @@ fn behind_token(json: &[u8], at: usize) -> usize {
 /// Returns a name without escapes; its bytes unchanged if it cannot be unescaped.
 #[cold]
 fn unescaped(name: Name<'_>) -> Cow<'_, [u8]> {
-    let text = name.text().and_then(|text| text.decode());
-    text.map_or(Cow::Borrowed(name.escaped()), |text| Cow::Owned(text.into_owned().into_bytes()))
+    name.decode()
+        .map_or(Cow::Borrowed(name.escaped()), |text| Cow::Owned(text.into_owned().into_bytes()))
 }
 
 /// Returns the value of the first member at a path of names, outermost first, as JSON text. For validated objects;

@@ -1,6 +1,6 @@
 //! Messages: requests, notifications and responses.
 use crate::json_str::JsonStr;
-use crate::{ErrorObject, MessageBuf, RequestId, checked, encode};
+use crate::{ErrorObject, MessageBuf, RequestId, checked};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -151,13 +151,6 @@ impl<'a> Message<'a> {
     /// Returns the unknown members, in order.
     pub fn extra(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.envelope().members.iter().map(|(name, value)| (&**name, *value))
-    }
-
-    /// Appends the message as one line with its line end. Line breaks inside `params`, `result` and `data`, which occur
-    /// only between tokens, become spaces.
-    pub fn to_line(&self, out: &mut Vec<u8>) {
-        encode::message(self, out);
-        out.push(b'\n');
     }
 
     /// Copies the message and everything it borrows.

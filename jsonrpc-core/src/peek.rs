@@ -1,9 +1,9 @@
 //! Peeking: the kind of a line and the places of its parts, without decoding the payload.
-use crate::decode_error::Shape;
 use crate::envelope::{Envelope, Parts};
 use crate::json_str::JsonStr;
 use crate::member_reader::find_member;
 use crate::message::Kind;
+use crate::peek_error::PeekError;
 use crate::scan::Scanner;
 use crate::{RequestId, checked};
 use serde_json::value::RawValue;
@@ -117,30 +117,6 @@ impl<'a> Peeked<'a> {
         }
         Ok(Self { line, kind, parts, is_plain })
     }
-}
-
-/// An error peeking at a line, or reading one of its members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PeekError {
-    /// The line is not UTF-8.
-    #[error("not valid UTF-8 from byte {at}")]
-    Utf8 {
-        /// Index of the first invalid byte.
-        at: usize,
-    },
-    /// The line is not JSON.
-    #[error("not valid JSON at byte {at}")]
-    Syntax {
-        /// Index at which reading ended.
-        at: usize,
-    },
-    /// The requested member is repeated.
-    #[error("expected one member of this name, got two")]
-    Duplicate,
-    /// The line is JSON, but not a message.
-    #[error("not a JSON-RPC message: {0}")]
-    Shape(Shape),
 }
 
 /// Peeks at a line, and validates all of it. Kind, id and method are those of

@@ -14,7 +14,7 @@ use crate::message::{Kind, Message, Notification, Request, Response};
 use crate::peek::Peeked;
 use crate::pending::Pending;
 use crate::wire::Raw;
-use crate::{ErrorCode, ErrorObject, RequestId, encode};
+use crate::{ErrorCode, ErrorObject, RequestId, json_text};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -190,7 +190,7 @@ impl<T> Peer<T> {
         let CancelMethod { method, id_member } = self.cancel_method;
         let mut params = Vec::new();
         params.push(b'{');
-        encode::string(id_member, &mut params);
+        json_text::string(id_member, &mut params);
         params.push(b':');
         id.write(&mut params);
         params.push(b'}');

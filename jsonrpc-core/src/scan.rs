@@ -11,7 +11,7 @@ mod skip;
 mod string;
 mod token;
 
-use crate::json_str::JsonStr;
+use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ops::Range;
 pub(crate) use escape::{SLACK, replace, unescape};
@@ -31,7 +31,7 @@ impl<'a> Name<'a> {
     #[inline]
     pub(crate) fn is(&self, name: &str) -> bool {
         if self.has_escapes {
-            return self.text().is_some_and(|text| text == name);
+            return self.decode().is_some_and(|text| text == name);
         }
         self.bytes.len() == name.len() && begins_with(self.bytes, name.as_bytes())
     }
@@ -47,9 +47,14 @@ impl<'a> Name<'a> {
         self.bytes
     }
 
-    /// Returns the name; `None` if it is not UTF-8.
-    pub(crate) fn text(&self) -> Option<JsonStr<'a>> {
-        core::str::from_utf8(self.bytes).ok().map(JsonStr::between_quotes)
+    /// Returns the name without escapes; `None` if it is not UTF-8, or has a lone surrogate.
+    pub(crate) fn decode(&self) -> Option<Cow<'a, str>> {
+        let text = core::str::from_utf8(self.bytes).ok()?;
+        if !self.has_escapes {
+            return Some(Cow::Borrowed(text));
+        }
+        let (end, text) = unescape(self.bytes, 0, plain_prefix(self.bytes))?;
+        (end == self.bytes.len()).then_some(Cow::Owned(text))
     }
 }
 

@@ -43,7 +43,7 @@ mod stored;
 pub use conductor::Conductor;
 pub use replay::{Replay, Replayed};
 
-use crate::encode;
+use crate::json_text;
 use crate::wire;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -104,16 +104,16 @@ impl<'a> Entry<'a> {
     pub fn to_line(&self, out: &mut Vec<u8>) {
         let Self { time, direction, bytes } = self;
         out.extend_from_slice(br#"{"time":"#);
-        encode::display(format_args!("{}.{:09}", time.as_secs(), time.subsec_nanos()), out);
-        encode::display(format_args!(r#","direction":"{}","#, direction.as_str()), out);
+        json_text::display(format_args!("{}.{:09}", time.as_secs(), time.subsec_nanos()), out);
+        json_text::display(format_args!(r#","direction":"{}","#, direction.as_str()), out);
         match core::str::from_utf8(bytes) {
             Ok(text) => {
                 out.extend_from_slice(br#""text":"#);
-                encode::string(text, out);
+                json_text::string(text, out);
             }
             Err(_) => {
                 out.extend_from_slice(br#""hex":""#);
-                bytes.iter().for_each(|byte| encode::display(format_args!("{byte:02x}"), out));
+                bytes.iter().for_each(|byte| json_text::display(format_args!("{byte:02x}"), out));
                 out.push(b'"');
             }
         }

@@ -176,11 +176,14 @@
 
 mod checks;
 mod decode;
+mod decode_error;
 mod diagnostic;
 mod extra;
 mod fields;
 mod id;
+mod left_out;
 mod member_union;
+mod mode;
 mod object;
 mod open_enum;
 mod open_union;
@@ -210,9 +213,11 @@ macro_rules! __json_schema {
     ($($schema:tt)*) => {};
 }
 
-pub use decode::{DecodeError, Decoded, Mode, decode, decode_into, decode_serde, decode_with};
+pub use decode::{Decoded, decode, decode_into, decode_serde, decode_with};
+pub use decode_error::DecodeError;
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
+pub use mode::Mode;
 pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
 pub use presence::Presence;
@@ -229,11 +234,13 @@ pub mod private {
     pub use super::checks::assert_distinct_names;
     pub use super::fields::fill;
     pub use super::open_union::union_text;
+    pub use super::presence::present;
     pub use super::serde_reader::read_serde;
     pub use super::serde_wire::view_serde;
-    pub use super::table::{Choice, Marks, Member, Selector, Table, Tags, are_plain};
+    pub use super::table::{Marks, Member, Selector, Table, Tags, are_plain};
+    pub use super::unions::Choice;
     pub use super::via_serde::{deserialize, serialize};
-    pub use super::writer::{optional, present};
+    pub use super::writer::optional;
     pub use super::{Entries, Fault, Flat, Members, Object, Open, ValueReader, View, Wire};
     pub use alloc::borrow::Cow;
     pub use alloc::boxed::Box;

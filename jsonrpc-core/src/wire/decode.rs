@@ -1,20 +1,18 @@
 //! Decoding of documents in each mode, with the places of errors and diagnostics.
-use super::diagnostic::Diagnostic;
+use super::decode_error::DecodeError;
+use super::diagnostic::{Diagnostic, MAX_DIAGNOSTICS};
+use super::mode::Mode;
 use super::pointer::pointers;
 use super::problem::{Note, Problem, What};
+use super::raw::Raw;
 use super::reader::ValueReader;
 use super::serde_reader::read_serde;
 use super::value::Wire;
-use crate::pointer::push_segment;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-
-/// The largest number of diagnostics of one document.
-pub(super) const MAX_DIAGNOSTICS: usize = 256;
 
 /// Decodes one JSON document.
 ///
@@ -134,21 +132,22 @@ pub fn decode_into(
     Err(error(json, reader.problem))
 }
 
-/// The treatment of invalid members with a replacement in the specification (the annotations of
-/// [`object!`](crate::object)).
-///
-/// In all modes, unknown members, names and variants are kept, and other invalid values are errors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Mode {
-    /// The member is an error, as for [`decode`].
-    Strict,
-    /// The member has the value that the specification defines, with a [`Diagnostic`].
-    SpecLenient,
-    /// As `SpecLenient`, and the [`Extra`](super::Extra) of the object keeps the invalid text. It is encoded again
-    /// while the member still has the replacement value.
-    #[default]
-    Preserve,
+impl Raw {
+    /// Decodes the text as `T`.
+    ///
+    /// # Errors
+    /// The value is not a `T`. The error has the place.
+    pub fn decode<T: Wire>(&self) -> Result<T, DecodeError> {
+        decode(self.as_str())
+    }
+
+    /// Decodes the text as a type with serde's traits.
+    ///
+    /// # Errors
+    /// The value is not a `T`. The error has the place.
+    pub fn decode_serde<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode_serde(self.as_str())
+    }
 }
 
 /// A value, and the diagnostics of its text.
@@ -201,7 +200,7 @@ fn error(json: &str, problem: Option<Problem>) -> DecodeError {
     let unread = || Problem { at: 0, what: What::Message(String::from("the text cannot be read")) };
     let Problem { at, what } = problem.unwrap_or_else(unread);
     let pointer = pointers(json, &[at]).pop().unwrap_or_default();
-    DecodeError { pointer, problem: what.message(kind(json, at)) }
+    DecodeError::new(pointer, what.message(kind(json, at)))
 }
 
 #[cold]
@@ -235,49 +234,5 @@ fn kind(json: &str, at: usize) -> &'static str {
         Some(b't' | b'f') => "boolean",
         Some(b'n') => "null",
         _ => "number",
-    }
-}
-
-/// An error decoding JSON text: the place, the expected value and the found kind of value. It contains no values of the
-/// peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    pointer: String,
-    problem: String,
-}
-
-impl core::error::Error for DecodeError {}
-
-impl DecodeError {
-    /// Returns the place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole
-    /// document.
-    pub fn pointer(&self) -> &str {
-        &self.pointer
-    }
-
-    /// Returns the expected value and the found kind of value.
-    pub fn problem(&self) -> &str {
-        &self.problem
-    }
-
-    pub(super) fn syntax(error: serde_json::Error) -> Self {
-        Self { pointer: String::new(), problem: format!("expected JSON, got {error}") }
-    }
-
-    /// Returns the same error for the object or array with the document as its member or item `name`.
-    pub(crate) fn below(mut self, name: &str) -> Self {
-        let mut pointer = String::new();
-        push_segment(&mut pointer, name);
-        self.pointer.insert_str(0, &pointer);
-        self
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "at {}: ", self.pointer)?;
-        }
-        f.write_str(&self.problem)
     }
 }

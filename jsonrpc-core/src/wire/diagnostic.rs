@@ -2,6 +2,9 @@
 use alloc::string::String;
 use core::fmt;
 
+/// The largest number of diagnostics of one document.
+pub(super) const MAX_DIAGNOSTICS: usize = 256;
+
 /// A deviation from the specification that was accepted: the treatment, the place and the reason. It contains no values
 /// of the peer.
 ///

@@ -1,7 +1,7 @@
 //! Decoding of objects by their tables.
-use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::Kept;
+use super::mode::Mode;
 use super::problem::{Fault, Problem, What};
 use super::raw::Raw;
 use super::reader::ValueReader;

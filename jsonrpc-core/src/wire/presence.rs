@@ -104,3 +104,9 @@ impl<T: Wire> Wire for Presence<T> {
         }
     }
 }
+
+/// Returns the value of a `patch` field, including `null`.
+#[inline]
+pub fn present<T: Wire>(field: &Presence<T>) -> Option<&dyn Wire> {
+    if field.is_absent() { None } else { Some(field) }
+}

@@ -1,13 +1,11 @@
 //! Errors of values, and the values that annotations permit to be invalid.
-use super::decode::MAX_DIAGNOSTICS;
 use super::diagnostic::DiagnosticCode;
-use super::reader::ValueReader;
 use alloc::string::String;
 
 /// Largest depth, equal to serde_json's.
 pub(super) const MAX_DEPTH: usize = 127;
 
-/// Reading failed. The [`ValueReader`] has the reason.
+/// Reading failed. The [`ValueReader`](super::ValueReader) has the reason.
 #[derive(Debug)]
 pub struct Fault(pub(super) ());
 
@@ -56,54 +54,4 @@ pub(super) struct Note {
     pub(super) code: DiagnosticCode,
     pub(super) at: usize,
     pub(super) problem: Problem,
-}
-
-impl ValueReader<'_> {
-    /// Returns the error of the next value, which has another form than `what`.
-    #[cold]
-    pub fn expected(&mut self, what: &'static str) -> Fault {
-        self.next_byte();
-        self.fail(self.last, What::Expected(what))
-    }
-
-    /// Returns the error of the last value, which is not `what`.
-    #[cold]
-    pub fn invalid(&mut self, what: &'static str) -> Fault {
-        self.problem = Some(Problem { at: self.last, what: What::Expected(what) });
-        Fault(())
-    }
-
-    /// Records that the text is not JSON.
-    #[cold]
-    pub(super) fn broken(&mut self) -> Fault {
-        self.is_broken = true;
-        Fault(())
-    }
-
-    /// Returns the error of the value at `at`. If annotations may permit it, reading continues after the value.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {
-        self.problem = Some(Problem { at, what });
-        self.go_behind(at);
-        Fault(())
-    }
-
-    /// Moves after the value at `at`, if reading continues.
-    pub(super) fn go_behind(&mut self, at: usize) {
-        if self.guards > 0 {
-            self.scanner.go_to(at);
-            self.is_broken |= self.scanner.value().is_none();
-        }
-    }
-
-    /// Records that the value at `at` was not read because of the current error.
-    pub(super) fn record(&mut self, code: DiagnosticCode, at: usize) {
-        let Some(problem) = self.problem.take() else { return };
-        if self.notes.len() < MAX_DIAGNOSTICS {
-            self.notes.push(Note { code, at, problem });
-        } else {
-            self.omitted += 1;
-        }
-    }
 }

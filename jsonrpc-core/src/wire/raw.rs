@@ -1,5 +1,5 @@
 //! Any JSON value, as text.
-use super::decode::{DecodeError, decode, decode_serde};
+use super::decode_error::DecodeError;
 use super::problem::Fault;
 use super::reader::ValueReader;
 use super::value::{View, Wire};
@@ -11,7 +11,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Any JSON value, kept as its text: with the order of members and the notation of numbers.
@@ -71,22 +70,6 @@ impl Raw {
     /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.as_ref().get()
-    }
-
-    /// Decodes the text as `T`.
-    ///
-    /// # Errors
-    /// The value is not a `T`. The error has the place.
-    pub fn decode<T: Wire>(&self) -> Result<T, DecodeError> {
-        decode(self.as_str())
-    }
-
-    /// Decodes the text as a type with serde's traits.
-    ///
-    /// # Errors
-    /// The value is not a `T`. The error has the place.
-    pub fn decode_serde<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
-        decode_serde(self.as_str())
     }
 }
 

@@ -1,9 +1,8 @@
 //! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first error.
-use super::decode::Mode;
-use super::diagnostic::DiagnosticCode;
-use super::extra::LeftOut;
+use super::diagnostic::{DiagnosticCode, MAX_DIAGNOSTICS};
+use super::left_out::LeftOut;
+use super::mode::Mode;
 use super::problem::{Fault, MAX_DEPTH, Note, Problem, What};
-use super::walk::Walk;
 use crate::scan::Scanner;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -140,31 +139,6 @@ impl<'a> ValueReader<'a> {
         Ok(if text == "-0" { "-0.0" } else { text })
     }
 
-    /// Reads an object by `each`, which receives each name and reads its value.
-    ///
-    /// # Errors
-    /// The next value is not an object, or `each` fails.
-    #[allow(clippy::type_complexity, reason = "the type of one closure, which is used once")]
-    pub fn members(
-        &mut self,
-        what: &'static str,
-        each: &mut dyn FnMut(Cow<'a, str>, &mut Self) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        self.skips_items = false;
-        if self.next_byte() != b'{' {
-            return Err(self.expected(what));
-        }
-        self.enter()?;
-        let mut walk = Walk::at(true);
-        while let Some(name) = walk.next(self)? {
-            if let Err(fault) = each(name, self) {
-                walk.on_fault(self, fault)?;
-            }
-        }
-        self.depth -= 1;
-        walk.end()
-    }
-
     /// Reads an array with `each`, which reads one item.
     ///
     /// # Errors
@@ -272,5 +246,56 @@ impl<'a> ValueReader<'a> {
     /// Returns the text between a place and the current one.
     pub(super) fn text_since(&self, at: usize) -> &'a str {
         self.json.get(at..self.scanner.at()).unwrap_or_default()
+    }
+}
+
+/// Errors and diagnostics of values.
+impl ValueReader<'_> {
+    /// Returns the error of the next value, which has another form than `what`.
+    #[cold]
+    pub fn expected(&mut self, what: &'static str) -> Fault {
+        self.next_byte();
+        self.fail(self.last, What::Expected(what))
+    }
+
+    /// Returns the error of the last value, which is not `what`.
+    #[cold]
+    pub fn invalid(&mut self, what: &'static str) -> Fault {
+        self.problem = Some(Problem { at: self.last, what: What::Expected(what) });
+        Fault(())
+    }
+
+    /// Records that the text is not JSON.
+    #[cold]
+    pub(super) fn broken(&mut self) -> Fault {
+        self.is_broken = true;
+        Fault(())
+    }
+
+    /// Returns the error of the value at `at`. If annotations may permit it, reading continues after the value.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {
+        self.problem = Some(Problem { at, what });
+        self.go_behind(at);
+        Fault(())
+    }
+
+    /// Moves after the value at `at`, if reading continues.
+    pub(super) fn go_behind(&mut self, at: usize) {
+        if self.guards > 0 {
+            self.scanner.go_to(at);
+            self.is_broken |= self.scanner.value().is_none();
+        }
+    }
+
+    /// Records that the value at `at` was not read because of the current error.
+    pub(super) fn record(&mut self, code: DiagnosticCode, at: usize) {
+        let Some(problem) = self.problem.take() else { return };
+        if self.notes.len() < MAX_DIAGNOSTICS {
+            self.notes.push(Note { code, at, problem });
+        } else {
+            self.omitted += 1;
+        }
     }
 }

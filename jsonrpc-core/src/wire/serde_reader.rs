@@ -3,7 +3,6 @@
 //! It accepts what serde_json accepts, with the same result, and borrows strings without escapes.
 use super::problem::{Fault, Problem, What};
 use super::reader::ValueReader;
-use super::via_serde::TEXT;
 use super::walk::Walk;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -17,6 +16,9 @@ use serde::de::{
     SeqAccess, Unexpected, Visitor,
 };
 use serde::forward_to_deserialize_any;
+
+/// The newtype name by which a type requests the text of a value from serde_json's formats.
+pub(super) const TEXT: &str = "$serde_json::private::RawValue";
 
 /// Reads the next value as a type with serde's traits.
 ///

@@ -1,6 +1,5 @@
 //! The tables of objects and unions, and an object during reading.
 use super::checks::assert_different;
-use super::value::Flat;
 use core::cell::Cell;
 
 /// The members of an object in encoding order, the required ones first.
@@ -176,18 +175,6 @@ pub struct Selector {
     pub name: &'static str,
     /// Whether `null` selects the variant as well.
     pub takes_null: bool,
-}
-
-/// A union: one of several objects.
-pub trait Choice {
-    /// Replaces the value with a blank one of the variant at `index`, or with an unknown one with this tag.
-    fn choose(&mut self, index: usize, tag: &str);
-
-    /// The object of the variant.
-    fn payload(&self) -> &dyn Flat;
-
-    /// The object of the variant.
-    fn payload_mut(&mut self) -> &mut dyn Flat;
 }
 
 /// An object during reading.

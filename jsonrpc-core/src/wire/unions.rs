@@ -1,14 +1,27 @@
 //! Decoding of unions by their tables, with the tag read before other members.
-use super::decode::Mode;
 use super::diagnostic::DiagnosticCode;
 use super::extra::Kept;
+use super::mode::Mode;
 use super::problem::{Fault, Problem, What};
 use super::raw::Raw;
 use super::reader::ValueReader;
-use super::table::{Choice, Open, Outer, OuterNames, Selector, Tags};
+use super::table::{Open, Outer, OuterNames, Selector, Tags};
+use super::value::Flat;
 use super::walk::Walk;
 use alloc::vec::Vec;
 use core::cell::Cell;
+
+/// A union: one of several objects.
+pub trait Choice {
+    /// Replaces the value with a blank one of the variant at `index`, or with an unknown one with this tag.
+    fn choose(&mut self, index: usize, tag: &str);
+
+    /// The object of the variant.
+    fn payload(&self) -> &dyn Flat;
+
+    /// The object of the variant.
+    fn payload_mut(&mut self) -> &mut dyn Flat;
+}
 
 impl ValueReader<'_> {
     /// Reads the members of a union by its tag.

@@ -4,9 +4,10 @@
 //! white space are unchanged. For other formats, and for values that serde buffers for `flatten` and for tagged and
 //! untagged enums, the text is written here.
 use super::decode::decode;
+use super::serde_reader::TEXT;
 use super::value::{View, Wire};
 use super::writer::{Entries, Sink};
-use crate::{checked, encode};
+use crate::{checked, json_text};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,9 +17,6 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-
-/// The newtype name by which a type requests the text of a value from serde_json's formats.
-pub(super) const TEXT: &str = "$serde_json::private::RawValue";
 
 /// Decodes a value from any self-describing format.
 ///
@@ -127,7 +125,7 @@ fn members_of<'de, A: MapAccess<'de>>(
         if !core::mem::take(&mut is_first) {
             out.push(b',');
         }
-        encode::string(&name, out);
+        json_text::string(&name, out);
         out.push(b':');
         members.next_value_seed(Written(out))?;
         next = members.next_key::<Plain<'de>>()?.map(|Plain(name)| name);
@@ -165,10 +163,10 @@ impl<'de> Visitor<'de> for Written<'_> {
         visit_bool(bool) |value, out| super::write(&value, out);
         visit_u64(u64) |value, out| super::write(&value, out);
         visit_i64(i64) |value, out| super::write(&value, out);
-        visit_u128(u128) |value, out| encode::display(value, out);
-        visit_i128(i128) |value, out| encode::display(value, out);
+        visit_u128(u128) |value, out| json_text::display(value, out);
+        visit_i128(i128) |value, out| json_text::display(value, out);
         visit_f64(f64) |value, out| super::write(&value, out);
-        visit_str(&str) |value, out| encode::string(value, out);
+        visit_str(&str) |value, out| json_text::string(value, out);
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {

@@ -3,6 +3,33 @@ use super::problem::{Fault, Problem, What};
 use super::reader::ValueReader;
 use alloc::borrow::Cow;
 
+impl<'a> ValueReader<'a> {
+    /// Reads an object by `each`, which receives each name and reads its value.
+    ///
+    /// # Errors
+    /// The next value is not an object, or `each` fails.
+    #[allow(clippy::type_complexity, reason = "the type of one closure, which is used once")]
+    pub fn members(
+        &mut self,
+        what: &'static str,
+        each: &mut dyn FnMut(Cow<'a, str>, &mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.skips_items = false;
+        if self.next_byte() != b'{' {
+            return Err(self.expected(what));
+        }
+        self.enter()?;
+        let mut walk = Walk::at(true);
+        while let Some(name) = walk.next(self)? {
+            if let Err(fault) = each(name, self) {
+                walk.on_fault(self, fault)?;
+            }
+        }
+        self.depth -= 1;
+        walk.end()
+    }
+}
+
 /// The iteration over the members of an object. It continues after an invalid one if annotations may permit that.
 pub(super) struct Walk {
     /// The byte before the next member.

@@ -1,9 +1,9 @@
 //! The writer of values as JSON text.
 use super::extra::{Extra, Kept};
-use super::presence::Presence;
+use super::raw::Raw;
 use super::table::{Member, Table, Tags};
 use super::value::{Flat, Members, View, Wire};
-use crate::encode;
+use crate::json_text;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -48,14 +48,14 @@ pub(super) fn write_value(value: &dyn Wire, form: Form, out: &mut Vec<u8>) {
     match value.view() {
         View::Null => out.extend_from_slice(b"null"),
         View::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
-        View::Unsigned(number) => encode::integer(false, number, out),
-        View::Signed(number) => encode::integer(number < 0, number.unsigned_abs(), out),
+        View::Unsigned(number) => json_text::integer(false, number, out),
+        View::Signed(number) => json_text::integer(number < 0, number.unsigned_abs(), out),
         View::Float(number) => match serde_json::to_vec(&number) {
             Ok(text) => out.extend_from_slice(&text),
             Err(_) => out.extend_from_slice(b"null"),
         },
-        View::Str(text) => encode::string(text, out),
-        View::Text(text) if form == Form::OneLine => encode::raw(text.as_bytes(), out),
+        View::Str(text) => json_text::string(text, out),
+        View::Text(text) if form == Form::OneLine => json_text::raw(text.as_bytes(), out),
         View::Text(text) => out.extend_from_slice(text.as_bytes()),
         View::List(list) => {
             out.push(b'[');
@@ -139,7 +139,7 @@ impl<'e> Entries<'e> {
             Sink::Text { out, is_first, .. } => {
                 let skipped = usize::from(core::mem::take(is_first));
                 out.extend_from_slice(tags.quoted.as_bytes().get(skipped..).unwrap_or_default());
-                encode::string(tag, out);
+                json_text::string(tag, out);
             }
             Sink::Each(each) => each(tags.name, &Box::<str>::from(tag)),
         }
@@ -153,7 +153,7 @@ impl<'e> Entries<'e> {
                 if !core::mem::take(is_first) {
                     out.push(b',');
                 }
-                encode::string(name, out);
+                json_text::string(name, out);
                 out.push(b':');
                 write_value(value, *form, out);
             }
@@ -173,7 +173,8 @@ impl<'e> Entries<'e> {
             Some((_, Kept::Items(left_out))) => {
                 let mut text = Vec::new();
                 write(value, &mut text);
-                match left_out.put_back(&text) {
+                let list = left_out.put_back(&text).and_then(|list| Raw::from_text(list).ok());
+                match list {
                     Some(list) => self.entry(member.name, &list),
                     None => self.member(member, value),
                 }
@@ -222,10 +223,4 @@ pub fn optional<T: Wire>(field: &Option<T>) -> Option<&dyn Wire> {
         Some(value) => Some(value),
         None => None,
     }
-}
-
-/// Returns the value of a `patch` field, including `null`.
-#[inline]
-pub fn present<T: Wire>(field: &Presence<T>) -> Option<&dyn Wire> {
-    if field.is_absent() { None } else { Some(field) }
 }
