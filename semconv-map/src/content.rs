@@ -1,7 +1,7 @@
 //! Capture of content: the text that users, models and tools produce.
 //!
-//! Content is not recorded by default. [`Policy::content`] selects whether it is recorded on spans, in events, or both.
-//! [`Policy::titles`] and [`Policy::paths`] control two short and informative kinds separately. [`Policy::redaction`]
+//! Content is not recorded by default. [`Policy::content`](crate::Policy::content) selects whether it is recorded on spans, in events, or both.
+//! [`Policy::titles`](crate::Policy::titles) and [`Policy::paths`](crate::Policy::paths) control two short and informative kinds separately. [`Policy::redaction`](crate::Policy::redaction)
 //! processes each text before it is recorded.
 //!
 //! | content | attribute | [`ContentKind`] | policy |
@@ -14,7 +14,7 @@
 //! | command lines | `acp.terminal.command` | `Command` | `content` |
 //! | error messages | span status, not in events | `ErrorMessage` | `content` |
 //!
-//! On a span, a structured value is a JSON string. In an event it is [`AttributeValue::Json`], a structured value for
+//! On a span, a structured value is a JSON string. In an event it is [`AttributeValue::Json`](crate::AttributeValue::Json), a structured value for
 //! log records. The event immediately precedes the end of its span (for `fs/*` and `terminal/*` it follows the start,
 //! and with [`V1_39`](crate::Profile::V1_39) a second event has the result), and does not count against [`Limits::events_per_span`](crate::Limits::events_per_span):
 //!
@@ -45,14 +45,9 @@
 //! ```
 //!
 //! Spec: [Capturing instructions, inputs, and outputs, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#capturing-instructions-inputs-and-outputs)
-use crate::attribute::{AttributeValue, Attributes};
-use crate::policy::Policy;
-use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::fmt;
-use serde_json::Value;
 
 /// Where content is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -129,6 +124,11 @@ impl Redaction {
     ) -> Self {
         Self(Arc::new(redact))
     }
+
+    /// Returns the replacement of a text, if it has one.
+    pub(crate) fn replacement(&self, kind: ContentKind, text: &str) -> Option<String> {
+        self.0(kind, text)
+    }
 }
 
 impl fmt::Debug for Redaction {
@@ -145,126 +145,3 @@ impl PartialEq for Redaction {
 }
 
 impl Eq for Redaction {}
-
-impl Policy {
-    /// Returns where content behind a gate is recorded: on the span, in an event.
-    pub(crate) fn places(&self, gate: Gate) -> (bool, bool) {
-        let in_event = matches!(self.content, Capture::Event | Capture::SpanAndEvent);
-        match gate {
-            Gate::WithContent => {
-                (matches!(self.content, Capture::Span | Capture::SpanAndEvent), in_event)
-            }
-            Gate::Always => (true, in_event),
-            Gate::Never => (false, false),
-        }
-    }
-
-    /// Returns whether content behind a gate is recorded anywhere.
-    pub(crate) fn records(&self, gate: Gate) -> bool {
-        self.places(gate) != (false, false)
-    }
-
-    /// Returns whether content is recorded anywhere.
-    pub(crate) fn records_content(&self) -> bool {
-        self.content != Capture::Off
-    }
-
-    pub(crate) fn redacted(&self, kind: ContentKind, text: String) -> String {
-        self.replacement(kind, &text).unwrap_or(text)
-    }
-
-    /// Redacts the strings of a JSON text. The result is valid JSON.
-    pub(crate) fn redacted_json<'a>(&self, kind: ContentKind, json: &'a str) -> Cow<'a, str> {
-        if self.redaction.is_none() {
-            return json.into();
-        }
-        // JSON that cannot be decoded (too deeply nested, or with a number out of range) is not recorded.
-        let mut value = serde_json::from_str::<Value>(json).unwrap_or_default();
-        self.redact_value(kind, &mut value);
-        value.to_string().into()
-    }
-
-    fn redact_value(&self, kind: ContentKind, value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                if let Some(other) = self.replacement(kind, text) {
-                    *text = other;
-                }
-            }
-            Value::Array(values) => {
-                let words = joined(values);
-                values.iter_mut().for_each(|value| self.redact_value(kind, value));
-                if let Some(words) = words {
-                    let whole = self.redacted(kind, words);
-                    if joined(values).is_some_and(|separate| separate != whole) {
-                        *values = Vec::from([whole.into()]);
-                    }
-                }
-            }
-            Value::Object(members) => {
-                let before = core::mem::take(members);
-                for (name, mut value) in before {
-                    self.redact_value(kind, &mut value);
-                    members.insert(self.redacted(kind, name), value);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
-    fn replacement(&self, kind: ContentKind, text: &str) -> Option<String> {
-        self.redaction.as_ref().and_then(|Redaction(redact)| redact(kind, text))
-    }
-}
-
-/// Returns the texts of a list, separated by spaces, if it has more than one item and nothing else.
-fn joined(values: &[Value]) -> Option<String> {
-    let texts: Option<Vec<_>> = values.iter().map(Value::as_str).collect();
-    texts.filter(|texts| texts.len() > 1).map(|texts| texts.join(" "))
-}
-
-/// Content of a span to record: on the span, and in an event.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Details {
-    pub(crate) span: Attributes,
-    pub(crate) event: Attributes,
-}
-
-impl Details {
-    pub(crate) fn set(
-        &mut self,
-        policy: &Policy,
-        gate: Gate,
-        key: &'static str,
-        value: impl Into<AttributeValue>,
-    ) {
-        let value = value.into();
-        let (on_span, in_event) = policy.places(gate);
-        if in_event {
-            self.event.set(key, value.clone());
-        }
-        if on_span {
-            self.span.set(key, value);
-        }
-    }
-
-    /// Sets a structured value: text on the span, a value in the event.
-    pub(crate) fn set_json(&mut self, policy: &Policy, key: &'static str, json: String) {
-        let (on_span, in_event) = policy.places(Gate::WithContent);
-        if in_event {
-            self.event.set(key, AttributeValue::Json(json.clone()));
-        }
-        if on_span {
-            self.span.set(key, json);
-        }
-    }
-}
-
-/// Redacts each text of a list.
-pub(crate) fn redacted_list(
-    policy: &Policy,
-    kind: ContentKind,
-    texts: impl Iterator<Item = String>,
-) -> Vec<Cow<'static, str>> {
-    texts.map(|text| policy.redacted(kind, text).into()).collect()
-}

@@ -128,9 +128,13 @@ extern crate alloc;
 
 pub mod acp;
 pub mod attribute;
+mod close;
 pub mod content;
+mod content_limits;
+mod details;
 pub mod extract;
 pub mod finish_reason;
+mod json;
 pub mod keys;
 pub mod mcp;
 pub mod messages;
@@ -139,6 +143,7 @@ pub mod policy;
 pub mod provider;
 pub mod rpc;
 pub mod span;
+mod span_handle;
 pub mod tool_type;
 pub mod trace_context;
 mod tracker;
@@ -147,10 +152,11 @@ pub use jsonrpc_core;
 pub use jsonrpc_core::transcript::Direction;
 
 pub use attribute::{Attribute, AttributeValue};
+pub use close::ClosedBy;
 pub use policy::{Policy, Profile, SCHEMA_URL};
 pub use rpc::RpcTracker;
 pub use span::Record;
-pub use tracker::{ClosedBy, Counters, Limits, Tracker};
+pub use tracker::{Counters, Limits, Tracker};
 
 /// Compiles and runs the examples of the README.
 #[cfg(doctest)]

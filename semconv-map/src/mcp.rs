@@ -32,10 +32,10 @@
 //! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28)
 use crate::attribute::{Attributes, clip, cut};
 use crate::content::ContentKind;
+use crate::json::string;
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
 use crate::policy::Policy;
-use crate::tracker::string;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;

@@ -50,7 +50,7 @@
 //! [RPC metrics, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/rpc-metrics.md)
 use crate::attribute::Attribute;
 use crate::keys;
-use crate::span::SpanHandle;
+use crate::span_handle::SpanHandle;
 use alloc::vec::Vec;
 use core::time::Duration;
 

@@ -1,11 +1,13 @@
 //! Configuration: choices that the conventions leave open, and capture of content.
 use crate::content::{Capture, Gate, Redaction};
+use crate::content_limits::ContentLimits;
 use crate::extract::Extractors;
 use crate::keys;
-use crate::messages::ContentLimits;
 use crate::metric::{self, Row};
 use alloc::borrow::Cow;
 use core::hash::{Hash, Hasher};
+
+mod capture;
 
 /// A release of the semantic conventions. All differences between releases are defined here.
 ///

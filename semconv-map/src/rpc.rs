@@ -16,14 +16,16 @@
 use crate::acp::lifecycle;
 use crate::acp::tool_call::set_tool_content;
 use crate::attribute::{Attributes, clip, id_text};
-use crate::content::{ContentKind, Details};
+use crate::content::ContentKind;
+use crate::details::Details;
+use crate::json::string;
 use crate::keys::{self, end, error_type, event};
 use crate::mcp;
 use crate::messages::tool_content;
 use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Parent, Record, SpanHandle, Status};
-use crate::tracker::{Counters, Limits, Spans, Unanswered, remote, string};
+use crate::tracker::{Counters, Limits, Spans, Unanswered, remote};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::time::Duration;

@@ -4,12 +4,12 @@
 use crate::attribute::Attribute;
 use crate::keys::event;
 use crate::metric::Measurement;
+pub use crate::span_handle::SpanHandle;
 use crate::trace_context::{Baggage, TraceContext};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::num::NonZeroU64;
 use core::time::Duration;
 
 /// An item of telemetry, for a trace or metric backend.
@@ -43,10 +43,6 @@ pub enum Record {
     /// A measurement.
     Metric(Measurement),
 }
-
-/// Identifies a span, unique for the lifetime of a [`Tracker`](crate::Tracker).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SpanHandle(pub(crate) NonZeroU64);
 
 /// Start of a span.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,28 +1,26 @@
 //! The tracker: a state machine that converts lines of both directions into spans.
 use crate::acp::lifecycle::Peers;
+use crate::acp::members::{Interest, Members, Update};
 use crate::acp::tool_call::Content;
 use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN};
+use crate::close::{ClosedBy, Over};
 use crate::extract::Active;
 use crate::keys;
 use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Record, SpanHandle};
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::Wire;
 use jsonrpc_core::{Head, Kind, Peeked, RequestId, find_member, peek, wire};
-use members::{Interest, Update};
 use quiet::Quiet;
 use session::Sessions;
 use work::Work;
 
-mod close;
 mod config_options;
 mod learn;
 mod limits;
-mod members;
 mod permission;
 mod plan;
 mod quiet;
@@ -30,18 +28,13 @@ mod requests;
 mod session;
 mod session_setup;
 mod spans;
-mod terminals;
 mod unanswered;
 mod updates;
 mod work;
 
-pub use close::ClosedBy;
-pub(crate) use close::Over;
 pub use limits::{Counters, Limits};
-pub(crate) use members::{Members, string};
 pub(crate) use requests::remote;
 pub(crate) use spans::Spans;
-pub(crate) use terminals::Terminals;
 pub(crate) use unanswered::Unanswered;
 
 /// Converts the lines of one connection, both directions, into spans.
@@ -349,9 +342,4 @@ impl Tracker {
         }
         decoded
     }
-}
-
-/// Returns a member that is a string.
-fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    string(find_member(object, &[name])?)
 }

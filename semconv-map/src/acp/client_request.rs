@@ -16,7 +16,8 @@
 //! [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 use super::lifecycle::{self, Peers, RequestCall};
 use crate::attribute::{Attributes, clip, cut};
-use crate::content::{ContentKind, Details, Gate};
+use crate::content::{ContentKind, Gate};
+use crate::details::Details;
 use crate::keys;
 use crate::messages::{MAX_PATH_BYTES, tool_content};
 use crate::policy::{ClientTools, Policy};

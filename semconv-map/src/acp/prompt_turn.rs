@@ -59,14 +59,15 @@
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::lifecycle::{self, Peers};
 use crate::attribute::{AttributeValue, Attributes, clip};
-use crate::content::{Details, Gate};
+use crate::close::Over;
+use crate::content::Gate;
+use crate::details::Details;
 use crate::extract::Learned;
 use crate::finish_reason::{self, finish_reason};
 use crate::keys;
 use crate::messages::Message;
 use crate::policy::{Policy, UsagePolicy};
 use crate::span::{SpanHandle, Status};
-use crate::tracker::Over;
 use acp_types::v1::prompt_turn::{Cost, PromptResponse, StopReason, Usage, UsageUpdate};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;

@@ -39,11 +39,12 @@
 use super::lifecycle::Peers;
 use super::prompt_turn::{OPERATION, span_name};
 use crate::attribute::{Attributes, clip, cut};
-use crate::content::{ContentKind, Details};
+use crate::content::ContentKind;
+use crate::details::Details;
+use crate::json::string;
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
 use crate::policy::Policy;
-use crate::tracker::string;
 use alloc::borrow::Cow;
 use jsonrpc_core::find_member;
 

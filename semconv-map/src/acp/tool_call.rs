@@ -22,14 +22,17 @@
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::lifecycle::Peers;
+use super::members::Members;
+use super::terminals::Terminals;
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
-use crate::content::Details;
+use crate::close::Over;
+use crate::details::Details;
 use crate::extract::{self, Active, Found, ToolFacts};
+use crate::json::string;
 use crate::keys;
 use crate::policy::{ClientTools, Policy, ToolContent};
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
-use crate::tracker::{Members, Over, Terminals, string};
 use acp_types::v1::tool_calls::ToolKind;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;

@@ -1,5 +1,6 @@
 //! Extraction of values outside of the protocol.
-use super::{Members, Tracker};
+use super::Tracker;
+use crate::acp::members::Members;
 use crate::acp::prompt_turn::Money;
 
 impl Tracker {

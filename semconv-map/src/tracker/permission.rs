@@ -1,6 +1,7 @@
 //! Permission requests.
-use super::{Members, OpenRequest, Tracker, Work};
+use super::{OpenRequest, Tracker, Work};
 use crate::acp::lifecycle::{self, RequestCall};
+use crate::acp::members::Members;
 use crate::acp::permission::Options;
 use crate::attribute::Attributes;
 use crate::keys::event;

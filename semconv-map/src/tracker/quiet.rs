@@ -1,5 +1,5 @@
 //! Detection of text updates that have no effect.
-use super::members::Update;
+use crate::acp::members::Update;
 use crate::attribute::MAX_NAME_BYTES;
 use alloc::vec::Vec;
 

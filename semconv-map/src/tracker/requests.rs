@@ -1,11 +1,13 @@
 //! Requests and their responses.
-use super::members::answered;
-use super::{Members, OpenRequest, Tracker, Work, member};
+use super::{OpenRequest, Tracker, Work};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, RequestCall};
+use crate::acp::members::Members;
+use crate::acp::members::answered;
 use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
 use crate::attribute::{Attributes, clip, id_text};
 use crate::content::Gate;
+use crate::json::member;
 use crate::keys::{self, event};
 use crate::span::{Parent, SpanHandle, Status};
 use crate::trace_context::{Baggage, TraceContext};

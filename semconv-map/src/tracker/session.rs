@@ -1,9 +1,11 @@
 //! State of one session.
+use super::config_options;
 use super::spans::Spans;
-use super::{Over, Terminals, config_options};
 use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
+use crate::acp::terminals::Terminals;
 use crate::acp::tool_call::{OpenToolCall, ToolEnd, ToolReport};
 use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
+use crate::close::Over;
 use crate::keys::{self, event, link};
 use crate::policy::Policy;
 use crate::span::{Link, SpanHandle};

@@ -1,7 +1,8 @@
 //! New, loaded, forked and closed sessions.
-use super::{Tracker, Work, member};
+use super::{Tracker, Work};
 use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip};
+use crate::json::member;
 use crate::keys::{self, link};
 use jsonrpc_core::transcript::Direction;
 

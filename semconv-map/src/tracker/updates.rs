@@ -1,10 +1,12 @@
 //! Updates of sessions.
-use super::{Members, Tracker, member, plan, string};
+use super::{Tracker, plan};
+use crate::acp::members::Members;
 use crate::acp::prompt_turn::{self, Answer, Money, Turn, TurnKind, count};
 use crate::acp::subagent::{self, SubagentState};
 use crate::acp::tool_call::{OpenToolCall, ToolReport};
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::content::Gate;
+use crate::json::{member, string};
 use crate::keys::{self, event, link};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};

@@ -1,8 +1,8 @@
 //! Effects of the responses to requests.
-use super::member;
 use super::permission::OpenPermission;
 use crate::acp::lifecycle::Peers;
 use crate::attribute::clip;
+use crate::json::member;
 use alloc::boxed::Box;
 use alloc::string::String;
 use jsonrpc_core::transcript::Direction;

@@ -1,11 +1,12 @@
 //! Content of a tool call: title, locations, arguments and result.
 use super::{MAX_LOCATIONS, ToolReport, set_tool_content};
 use crate::attribute::{clip, cut};
-use crate::content::{ContentKind, Details, redacted_list};
+use crate::content::ContentKind;
+use crate::details::{Details, redacted_list};
+use crate::json::string;
 use crate::keys;
 use crate::messages::{MAX_PATH_BYTES, location, tool_content};
 use crate::policy::Policy;
-use crate::tracker::string;
 use acp_types::v1::tool_calls::ToolCallLocation;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,13 +1,12 @@
 //! Output and exit codes of terminals, for the results of tool calls that show them. Content capture only.
 use crate::attribute::{clip, cut};
+use crate::json::string;
 use acp_types::v1::terminals::{TerminalOutputResponse, WaitForTerminalExitResponse};
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use jsonrpc_core::{find_member, wire};
-
-use super::string;
 
 /// Maximum number of terminals of a session that are remembered. The oldest is forgotten first.
 const MAX_TERMINALS: usize = 32;
@@ -44,7 +43,7 @@ impl Terminals {
     }
 
     /// Handles the result of `terminal/output`, which contains the complete output.
-    pub(super) fn on_output(&mut self, id: &str, result: &str, limit: usize) {
+    pub(crate) fn on_output(&mut self, id: &str, result: &str, limit: usize) {
         let Ok(response) = wire::decode::<TerminalOutputResponse>(result) else { return };
         let Some(terminal) = self.get_or_insert(id) else { return };
         terminal.output = cut(&response.output, limit).to_string();
@@ -53,14 +52,14 @@ impl Terminals {
     }
 
     /// Handles the result of `terminal/wait_for_exit`.
-    pub(super) fn on_exit(&mut self, id: &str, response: &WaitForTerminalExitResponse) {
+    pub(crate) fn on_exit(&mut self, id: &str, response: &WaitForTerminalExitResponse) {
         if let (Some(code), Some(terminal)) = (response.exit_code, self.get_or_insert(id)) {
             terminal.exit_code = Some(i64::from(code));
         }
     }
 
     /// Handles `terminal_update` and `terminal_output_chunk` of version 2.
-    pub(super) fn on_update(&mut self, update: &str, limit: usize) {
+    pub(crate) fn on_update(&mut self, update: &str, limit: usize) {
         let member = |path: &[&str]| find_member(update, path);
         let text = |path: &[&str]| member(path).and_then(string);
         let Some(terminal) = text(&["terminalId"]).and_then(|id| self.get_or_insert(&id)) else {

@@ -1,4 +1,5 @@
 //! Recorded members of a message, found in one pass that stops at the last of them.
+use crate::json::string;
 use alloc::borrow::Cow;
 use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId};
 
@@ -28,7 +29,7 @@ pub(crate) struct Members<'a> {
 impl<'a> Members<'a> {
     /// Reads the session and `_meta` of params.
     #[inline]
-    pub(super) fn of_params(params: &'a str) -> Self {
+    pub(crate) fn of_params(params: &'a str) -> Self {
         let mut found = Self::default();
         let Ok(mut members) = MemberReader::new(params.as_bytes()) else { return found };
         while let Ok(Some(name)) = members.next_name() {
@@ -44,12 +45,12 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the session, if it is a string.
-    pub(super) fn session(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn session(&self) -> Option<Cow<'a, str>> {
         string(core::str::from_utf8(self.session?).ok()?)
     }
 
     /// Reads the members of a tool call.
-    pub(super) fn of_tool_call(call: &'a str) -> Self {
+    pub(crate) fn of_tool_call(call: &'a str) -> Self {
         let mut found = Self::default();
         if let Ok(mut members) = MemberReader::new(call.as_bytes()) {
             while let Some(Some(())) = found.read_member(&mut members) {}
@@ -58,13 +59,13 @@ impl<'a> Members<'a> {
     }
 
     /// Returns whether the update is text of the agent.
-    pub(super) fn are_of_text(&self) -> bool {
+    pub(crate) fn are_of_text(&self) -> bool {
         self.session_update.is_some_and(|kind| TEXTS.contains(&kind))
     }
 
     /// Returns whether text that had no effect before the update has no effect after it: the update neither starts nor
     /// ends a turn.
-    pub(super) fn keep_quiet(&self) -> bool {
+    pub(crate) fn keep_quiet(&self) -> bool {
         self.session_update.is_some_and(|kind| WITHIN_TURNS.contains(&kind))
     }
 
@@ -151,9 +152,9 @@ const WITHIN_TURNS: [&[u8]; 4] =
 
 /// The updates that are recorded beyond the members of [`Members`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Interest {
-    pub(super) texts: bool,
-    pub(super) tool_calls: bool,
+pub(crate) struct Interest {
+    pub(crate) texts: bool,
+    pub(crate) tool_calls: bool,
 }
 
 /// A `session/update`, read up to the last recorded member.
@@ -161,10 +162,10 @@ pub(super) struct Interest {
 /// Most lines, including the longest, are updates. The part after the last relevant member is not read, and nothing
 /// else is validated.
 #[derive(Debug)]
-pub(super) struct Update<'a> {
-    pub(super) members: Members<'a>,
+pub(crate) struct Update<'a> {
+    pub(crate) members: Members<'a>,
     /// Number of bytes of the line that were read.
-    pub(super) read: usize,
+    pub(crate) read: usize,
 }
 
 const SESSION_UPDATE: &[u8] = br#""session/update""#;
@@ -173,7 +174,7 @@ impl<'a> Update<'a> {
     /// Reads the rest of a line from its head. Returns `None` for other messages, for a method after the params or with
     /// escapes, for missing members, and for a line that is truncated before all members are known. A message with an id
     /// before its params is a request.
-    pub(super) fn read(head: &mut Head<'a>, line: &'a [u8], interest: Interest) -> Option<Self> {
+    pub(crate) fn read(head: &mut Head<'a>, line: &'a [u8], interest: Interest) -> Option<Self> {
         let is_update = head.payload == Payload::Params && head.method == Some(SESSION_UPDATE);
         if !is_update || head.id.is_some() || !head.members.enter() {
             return None;
@@ -182,7 +183,7 @@ impl<'a> Update<'a> {
     }
 
     /// Reads the same of a message that was already peeked.
-    pub(super) fn of(message: &Peeked<'a>, interest: Interest) -> Option<Self> {
+    pub(crate) fn of(message: &Peeked<'a>, interest: Interest) -> Option<Self> {
         let is_update = || message.method().is_some_and(|method| method == "session/update");
         if message.kind() != Kind::Notification || !is_update() {
             return None;
@@ -220,7 +221,7 @@ impl<'a> Update<'a> {
 }
 
 /// Returns the id of a successful response with an object as result. Returns `None` for other messages.
-pub(super) fn answered(head: &mut Head<'_>) -> Option<RequestId> {
+pub(crate) fn answered(head: &mut Head<'_>) -> Option<RequestId> {
     let is_object = head.payload == Payload::Result && head.members.enter();
     head.id.filter(|_| is_object && head.method.is_none()).and_then(request_id)
 }
@@ -232,10 +233,4 @@ fn request_id(id: &[u8]) -> Option<RequestId> {
         [b'0'] | [b'1'..=b'9', ..] => text.parse::<i64>().ok().map(RequestId::from),
         _ => JsonStr::new(text)?.as_plain().map(RequestId::from),
     }
-}
-
-/// Returns a member that is a string.
-#[inline]
-pub(crate) fn string(member: &str) -> Option<Cow<'_, str>> {
-    JsonStr::new(member)?.decode()
 }
