@@ -63,16 +63,19 @@ mod dpop;
 mod error;
 mod grant;
 pub mod metadata;
+mod response;
 mod sign_in;
 mod sign_out;
+mod step;
 mod steps;
+mod token_proof;
 
 pub use credentials::{ClientRegistration, Credentials};
 pub use dpop::{DpopKey, DpopProof};
 pub use error::AuthError;
 pub use grant::{AssertionRequest, Grant};
 use sign_in::Secrets;
-use steps::{Begun, Step};
+use step::{Begun, Step};
 
 /// Identity of a client for [`Authorizer`].
 #[derive(Clone, Debug)]

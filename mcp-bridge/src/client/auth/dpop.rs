@@ -1,17 +1,14 @@
 //! Tokens that are bound to a key of the client (DPoP).
 use super::challenge::Challenge;
-use super::credentials::ErrorResponse;
 use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
-use super::sign_in::SignIn;
-use super::steps::{Step, is_success};
-use super::{AuthError, AuthRequest, Authorizer, Credentials};
+use super::{AuthError, Authorizer, Credentials};
 use alloc::format;
 use alloc::string::String;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use core::fmt;
 use core::time::Duration;
-use jsonrpc_core::wire::{self, Raw};
+use jsonrpc_core::wire::Raw;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -28,7 +25,7 @@ const MAX_NONCE: usize = 1024;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DpopKey {
-    alg: String,
+    pub(super) alg: String,
     jwk: Raw,
     /// Whether all tokens have to be bound. If `false`, the default, tokens are bound where the MCP server names DPoP, in its
     /// challenge or its metadata, and its authorization server supports the algorithm; and elsewhere they are bearer tokens.
@@ -71,7 +68,7 @@ pub struct DpopProof {
     htm: String,
     htu: String,
     ath: Option<String>,
-    nonce: Option<String>,
+    pub(super) nonce: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -94,7 +91,7 @@ struct Claims<'a> {
 }
 
 impl DpopProof {
-    fn new(
+    pub(super) fn new(
         key: &DpopKey,
         htm: &str,
         url: &str,
@@ -174,7 +171,7 @@ impl Binding {
 /// Returns a nonce that a proof can contain.
 ///
 /// Spec: [RFC 9449, section 8.1](https://www.rfc-editor.org/rfc/rfc9449.html#section-8.1)
-fn valid_nonce(nonce: &str) -> Option<String> {
+pub(super) fn valid_nonce(nonce: &str) -> Option<String> {
     let is_permitted = |byte| matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~');
     let is_valid = (1..=MAX_NONCE).contains(&nonce.len()) && nonce.bytes().all(is_permitted);
     is_valid.then(|| nonce.into())
@@ -202,16 +199,6 @@ impl Authorizer {
     /// Handles the `DPoP-Nonce` header of a response of the MCP server, with any status. Later proofs contain the nonce.
     pub fn handle_server_nonce(&mut self, nonce: &str) {
         self.nonce = valid_nonce(nonce).or(self.nonce.take());
-    }
-
-    /// Handles the `DPoP-Nonce` header of a response to the last request of [`poll_request`](Self::poll_request), before
-    /// [`handle_response`](Self::handle_response).
-    pub fn handle_nonce(&mut self, nonce: &str) {
-        if let Step::Token(sign_in, _) = &self.step
-            && let Some(nonce) = valid_nonce(nonce)
-        {
-            self.issuer_nonce = Some((sign_in.found.server.issuer.clone(), nonce));
-        }
     }
 
     /// Decides whether the token of a sign-in is bound.
@@ -243,34 +230,8 @@ impl Authorizer {
         }
     }
 
-    /// Returns the proof for a token request, if the token is to be bound.
-    pub(super) fn token_proof(&self, sign_in: &SignIn) -> Option<DpopProof> {
-        let key = self.options.dpop_key.as_ref();
-        let key = key.filter(|_| sign_in.found.binding != Binding::Bearer)?;
-        let server = &sign_in.found.server;
-        Some(DpopProof::new(key, "POST", &server.token_endpoint, None, self.issuer_nonce(server)))
-    }
-
-    fn issuer_nonce(&self, server: &AuthorizationServerMetadata) -> Option<&str> {
+    pub(super) fn issuer_nonce(&self, server: &AuthorizationServerMetadata) -> Option<&str> {
         let (issuer, nonce) = self.issuer_nonce.as_ref()?;
         (*issuer == server.issuer).then_some(nonce)
-    }
-
-    /// Returns the token request to repeat, if it was rejected only because its proof lacks the nonce of the response. A sign-in
-    /// repeats one request.
-    ///
-    /// Spec: [RFC 9449, section 8](https://www.rfc-editor.org/rfc/rfc9449.html#section-8)
-    pub(super) fn repeated(
-        &self,
-        sign_in: &mut SignIn,
-        status: u16,
-        body: &str,
-    ) -> Option<AuthRequest> {
-        let sent = sign_in.sent.take().filter(|_| !sign_in.is_repeated && !is_success(status))?;
-        let error = wire::decode_serde::<ErrorResponse>(body).ok()?.error;
-        let nonce = sent.proof.as_ref()?.nonce.as_deref();
-        let is_new = nonce != self.issuer_nonce(&sign_in.found.server);
-        sign_in.is_repeated = is_new && error == "use_dpop_nonce";
-        sign_in.is_repeated.then_some(sent)
     }
 }

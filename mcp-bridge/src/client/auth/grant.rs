@@ -1,6 +1,6 @@
 //! Ways of a client to obtain tokens, and those without a page.
 use super::sign_in::{Found, SignIn};
-use super::steps::Step;
+use super::step::Step;
 use super::{AuthError, AuthEvent, Authorizer};
 use alloc::boxed::Box;
 use alloc::string::String;

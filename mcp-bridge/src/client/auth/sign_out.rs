@@ -1,30 +1,14 @@
 //! Sign-out: the tokens are revoked at the authorization server.
 use super::credentials::ErrorResponse;
 use super::discovery;
-use super::metadata::AuthorizationServerMetadata;
-use super::steps::{Step, authorization_server, check_status, is_success};
-use super::{AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials};
+use super::response::{authorization_server, check_status, is_success};
+use super::step::{Revoking, Step};
+use super::{AuthError, AuthEvent, AuthRequest, Authorizer, Credentials};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
-use core::fmt;
 use jsonrpc_core::wire;
 use url::form_urlencoded::Serializer;
-
-/// Tokens that are revoked one after the other.
-pub(super) struct Revoking {
-    server: AuthorizationServerMetadata,
-    endpoint: String,
-    client: ClientRegistration,
-    /// Each with its type.
-    tokens: VecDeque<(&'static str, String)>,
-}
-
-impl fmt::Debug for Revoking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Revoking").field("client", &self.client).finish_non_exhaustive()
-    }
-}
 
 impl Authorizer {
     /// Signs out: forgets the credentials at once, and revokes the tokens if the authorization server supports it. The last

@@ -1,9 +1,9 @@
 //! Steps of a sign-in: responses of the server and of its authorization server.
-use super::challenge::Challenge;
-use super::credentials::{ErrorResponse, RegistrationRequest, RegistrationResponse};
-use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
-use super::sign_in::{self, Found, Secrets, SignIn};
-use super::sign_out::Revoking;
+use super::credentials::{RegistrationRequest, RegistrationResponse};
+use super::metadata::ProtectedResourceMetadata;
+use super::response::{authorization_server, check_status, invalid, is_success};
+use super::sign_in::{self, Found, SignIn};
+use super::step::{Begun, Step};
 use super::{
     AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials, Grant,
     discovery,
@@ -12,41 +12,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use jsonrpc_core::is_public_url;
-use jsonrpc_core::wire::{self, DecodeError};
+use jsonrpc_core::wire;
 use url::Url;
-
-/// The current step of a sign-in. Each except `Idle`, `Opened` and `Asserting` waits for a response.
-#[derive(Debug)]
-pub(super) enum Step {
-    Idle,
-    Resource {
-        begun: Begun,
-        places: VecDeque<String>,
-    },
-    Server {
-        begun: Begun,
-        resource: ProtectedResourceMetadata,
-        issuer: String,
-        places: VecDeque<String>,
-    },
-    Registration(Box<Found>),
-    Opened(Box<SignIn>),
-    Asserting(Box<SignIn>),
-    /// A token was requested: with the refresh token of the credentials, if there are any.
-    Token(Box<SignIn>, Option<Credentials>),
-    /// A sign-out, before the metadata of the authorization server is known.
-    Leaving(Credentials, VecDeque<String>),
-    Revoking(Box<Revoking>),
-}
-
-/// A sign-in that has begun.
-#[derive(Debug)]
-pub(super) struct Begun {
-    pub(super) challenge: Challenge,
-    /// Whether the server rejected a token because of its scopes.
-    pub(super) needs_scopes: bool,
-    pub(super) secrets: Secrets,
-}
 
 impl Authorizer {
     /// Enters the next step, or ends the sign-in.
@@ -248,41 +215,4 @@ impl Authorizer {
         self.events.push_back(AuthEvent::SignedIn);
         Ok(Step::Idle)
     }
-}
-
-/// Reads the metadata of the authorization server with this issuer.
-pub(super) fn authorization_server(
-    issuer: &str,
-    body: &str,
-) -> Result<AuthorizationServerMetadata, AuthError> {
-    let server = wire::decode::<AuthorizationServerMetadata>(body);
-    let server = server.map_err(|error| invalid("metadata of the authorization server", error))?;
-    match server.issuer == issuer {
-        true => Ok(server),
-        false => Err(AuthError::Issuer { expected: issuer.into(), actual: server.issuer }),
-    }
-}
-
-pub(super) fn is_success(status: u16) -> bool {
-    (200..300).contains(&status)
-}
-
-fn invalid(what: &'static str, error: DecodeError) -> AuthError {
-    AuthError::Decode { what, error }
-}
-
-pub(super) fn check_status(what: &'static str, status: u16, body: &str) -> Result<(), AuthError> {
-    if is_success(status) {
-        return Ok(());
-    }
-    let response = wire::decode_serde::<ErrorResponse>(body).ok();
-    // Spec: RFC 6749, section 5.2.
-    let is_of_client =
-        |it: &ErrorResponse| matches!(&*it.error, "invalid_client" | "unauthorized_client");
-    let is_of_client = response.as_ref().is_some_and(is_of_client);
-    let message = response.map(ErrorResponse::message).unwrap_or_default();
-    Err(match is_of_client {
-        true => AuthError::Client(message),
-        false => AuthError::Status { what, status, message },
-    })
 }

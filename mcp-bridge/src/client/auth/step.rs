@@ -1,0 +1,57 @@
+//! The current step of a sign-in or a sign-out.
+use super::challenge::Challenge;
+use super::credentials::{ClientRegistration, Credentials};
+use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
+use super::sign_in::{Found, Secrets, SignIn};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use core::fmt;
+
+/// The current step of a sign-in. Each except `Idle`, `Opened` and `Asserting` waits for a response.
+#[derive(Debug)]
+pub(super) enum Step {
+    Idle,
+    Resource {
+        begun: Begun,
+        places: VecDeque<String>,
+    },
+    Server {
+        begun: Begun,
+        resource: ProtectedResourceMetadata,
+        issuer: String,
+        places: VecDeque<String>,
+    },
+    Registration(Box<Found>),
+    Opened(Box<SignIn>),
+    Asserting(Box<SignIn>),
+    /// A token was requested: with the refresh token of the credentials, if there are any.
+    Token(Box<SignIn>, Option<Credentials>),
+    /// A sign-out, before the metadata of the authorization server is known.
+    Leaving(Credentials, VecDeque<String>),
+    Revoking(Box<Revoking>),
+}
+
+/// A sign-in that has begun.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) challenge: Challenge,
+    /// Whether the server rejected a token because of its scopes.
+    pub(super) needs_scopes: bool,
+    pub(super) secrets: Secrets,
+}
+
+/// Tokens that are revoked one after the other.
+pub(super) struct Revoking {
+    pub(super) server: AuthorizationServerMetadata,
+    pub(super) endpoint: String,
+    pub(super) client: ClientRegistration,
+    /// Each with its type.
+    pub(super) tokens: VecDeque<(&'static str, String)>,
+}
+
+impl fmt::Debug for Revoking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revoking").field("client", &self.client).finish_non_exhaustive()
+    }
+}
