@@ -1,8 +1,10 @@
 //! A client for servers of both generations, over HTTP or pipes.
+use crate::call_event::CallEvent;
 use crate::exchange::Link;
+use crate::happened::Happened;
 use crate::sign_in::SignIn;
 use crate::transport::{Http, Pipes, Transport};
-use crate::upstream::{CALL_EVENTS, Command, Happened, Opening, Upstream};
+use crate::upstream::{CALL_EVENTS, Command, Opening, Upstream};
 use async_trait::async_trait;
 use futures::stream::FuturesUnordered;
 use futures::{Stream, StreamExt};
@@ -13,8 +15,6 @@ use mcp_bridge::client::{
     UpstreamCall,
 };
 use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
-use mcp_bridge::mcp::logging::LoggingMessageNotificationParams;
-use mcp_bridge::mcp::progress::ProgressNotificationParams;
 use mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::server::Needs;
@@ -209,25 +209,6 @@ impl McpClient {
     async fn send(&self, command: Command) -> Result<(), CallError> {
         self.commands.send(command).await.map_err(|_| CallError::Silent)
     }
-}
-
-/// An event of a call.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum CallEvent {
-    /// The server needs answers, which [`OpenCall::answer`] takes by key.
-    Needs(Needs),
-    /// The server no longer needs the answer with this key. Up to 2025-11-25.
-    Withdrawn(String),
-    /// Progress, if the parameters of the call request it. Progress that is not read in time is dropped.
-    Progress(Box<ProgressNotificationParams>),
-    /// A log message, if the parameters of the call request its level. One that is not read in time is dropped. Messages
-    /// that cannot be attributed to a call are dropped as well.
-    Log(Box<LoggingMessageNotificationParams>),
-    /// The result of a [request](McpClient::open_request) that is no tool call, as received.
-    Answered(Raw),
-    /// The call has ended, or the request has no result.
-    Ended(Result<Box<CallToolResult>, CallError>),
 }
 
 /// A call or another request in progress. Dropping it cancels the call, unless it has ended.

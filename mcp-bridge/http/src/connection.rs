@@ -1,5 +1,5 @@
 //! State of one client: a session up to 2025-11-25, a single request since then.
-use crate::endpoint::EndpointOptions;
+use crate::endpoint_options::EndpointOptions;
 use crate::service::{CallContext, RequestContext, Service};
 use crate::stream::{Gone, MessageStream, Reader};
 use futures::FutureExt;

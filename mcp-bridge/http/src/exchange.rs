@@ -1,8 +1,8 @@
 //! A request to a server until its response, across interruptions of the stream.
 use crate::event_stream::{EventStream, MAX_EVENT};
+use crate::failure::failure;
+use crate::happened::Happened;
 use crate::sign_in::SignIn;
-use crate::upstream::Happened;
-use display_error_chain::ErrorChainExt;
 use futures::StreamExt;
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, peek};
 use mcp_bridge::client::UpstreamCall;
@@ -166,11 +166,6 @@ impl Exchange {
     async fn take(&self, line: String) {
         let _ended = self.happened.send(Happened::Line(line, self.call)).await;
     }
-}
-
-/// Describes an error with its causes. The URL is left out: it may contain a secret.
-pub(crate) fn failure(error: reqwest::Error) -> String {
-    error.without_url().chain().to_string()
 }
 
 /// Reads a body within the limit of an event.

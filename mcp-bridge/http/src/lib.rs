@@ -86,16 +86,23 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "client")]
+mod call_event;
+#[cfg(feature = "client")]
 mod client;
 mod connection;
 mod endpoint;
+mod endpoint_options;
 #[cfg(feature = "dpop")]
 mod es256;
 #[cfg(feature = "client")]
 mod event_stream;
 #[cfg(feature = "client")]
 mod exchange;
+#[cfg(feature = "client")]
+mod failure;
 mod guard;
+#[cfg(feature = "client")]
+mod happened;
 #[cfg(feature = "client")]
 mod loopback;
 mod plugins;
@@ -106,6 +113,7 @@ mod redis_owner;
 mod redis_store;
 #[cfg(feature = "client")]
 mod replicas;
+mod running_tasks;
 mod service;
 #[cfg(feature = "client")]
 mod sign_in;
@@ -119,8 +127,11 @@ mod upstream;
 
 pub use axum;
 #[cfg(feature = "client")]
-pub use client::{CallEvent, Handler, McpClient, OpenCall};
-pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
+pub use call_event::CallEvent;
+#[cfg(feature = "client")]
+pub use client::{Handler, McpClient, OpenCall};
+pub use endpoint::{Endpoint, router};
+pub use endpoint_options::{Authenticate, EndpointOptions};
 #[cfg(feature = "dpop")]
 pub use es256::Es256Key;
 #[cfg(feature = "client")]

@@ -1,7 +1,7 @@
 //! A service for tools that ask while they run.
 use crate::random::{random_id, since_1970};
+use crate::running_tasks::Tasks;
 use crate::service::{CallContext, RequestContext, Service};
-use crate::tasks::Tasks;
 use async_trait::async_trait;
 use jsonrpc_core::wire::{DecodeError, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};

@@ -1,5 +1,5 @@
 //! Several programs behind one address, up to 2025-11-25: the requests of a session reach the program that has it.
-use crate::exchange::failure;
+use crate::failure::failure;
 use crate::random::random_id;
 use async_trait::async_trait;
 use axum::body::{Body, Bytes};

@@ -1,5 +1,5 @@
 //! Sign-in of the client: performs the requests of an [`Authorizer`], and shows its page to the user.
-use crate::exchange::failure;
+use crate::failure::failure;
 use crate::random::random_bytes;
 use async_trait::async_trait;
 use futures::StreamExt;

@@ -11,23 +11,8 @@ use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::plugin::{NewCall, Outcome, PluginHost, SessionError, StartedTask, Turn, outcome};
 use mcp_bridge::server::{CallOutcome, ToolCall, missing_capability, missing_capability_error};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use tokio::task::AbortHandle;
-
-/// The tasks that run in this program, and the endpoint with their subscribers.
-#[derive(Debug, Default)]
-pub(crate) struct Tasks {
-    running: Mutex<BTreeMap<String, AbortHandle>>,
-    endpoint: OnceLock<Weak<Endpoint>>,
-}
-
-impl Tasks {
-    fn running(&self) -> MutexGuard<'_, BTreeMap<String, AbortHandle>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use std::sync::{Arc, Weak};
 
 /// How a run of a task starts.
 enum Begin {

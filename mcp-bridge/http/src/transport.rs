@@ -1,6 +1,6 @@
 //! Transports of a client: Streamable HTTP, or the pipes of a process.
 use crate::exchange::{Exchange, Link};
-use crate::upstream::Happened;
+use crate::happened::Happened;
 use futures::future::Shared;
 use futures::{FutureExt, Stream, StreamExt};
 use jsonrpc_core::framing::Lines;

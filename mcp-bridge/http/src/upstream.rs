@@ -1,7 +1,7 @@
 //! The background task of a client: exchanges messages with the server over its transport.
-use crate::client::CallEvent;
+use crate::call_event::CallEvent;
+use crate::happened::Happened;
 use crate::transport::Transport;
-use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{
@@ -11,7 +11,6 @@ use mcp_bridge::client::{
 use mcp_bridge::http::param_headers;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::subscriptions::{ServerChange, SubscriptionFilter};
-use reqwest::header::HeaderValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -47,21 +46,6 @@ pub(crate) enum Command {
 pub(crate) enum Opening {
     Call(CallParams),
     Request(ClientRequest),
-}
-
-/// An event of the background task.
-#[derive(Debug)]
-pub(crate) enum Happened {
-    /// The receiver of a call was dropped.
-    Abandoned(UpstreamCall),
-    /// A message was received, in the response of a request of a call.
-    Line(String, Option<UpstreamCall>),
-    /// A line that is no text, or is too long.
-    BadLine(FrameError),
-    /// The server has started a session.
-    Session(HeaderValue),
-    /// The connection or the session has ended.
-    Closed,
 }
 
 /// The receiver of a call.
