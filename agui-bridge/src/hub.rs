@@ -49,7 +49,7 @@
 use crate::CancelReason;
 use crate::PermissionDecision;
 use crate::conversation::{Accepted, Conversation, RefusedServers, RunRequest, SettingKey};
-use acp_types::client::{Call, CallKey, Connection, SessionKey, Transmit};
+use acp_types::client::{Call, CallKey, Connection, RequestKey, SessionKey, Transmit};
 use agui_types::id::RunId;
 use agui_types::run_log::{Frames, Read, RunLog};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -105,8 +105,8 @@ pub struct Hub {
     texts: FastTexts,
     /// Thread of the current line, if the line is a piece of text.
     text_thread: Option<ThreadNumber>,
-    /// Parameters of the current line and the program's decision, if the line is a permission request with one.
-    decided: Option<(String, PermissionDecision)>,
+    /// The request of the current line and the program's decision on it, if there is one.
+    decided: Option<(RequestKey, PermissionDecision)>,
     /// Open calls that change a setting of a thread.
     setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
     events: VecDeque<HubEvent>,
@@ -173,8 +173,10 @@ impl Hub {
         decision: PermissionDecision,
         now: Duration,
     ) {
-        self.decided = line.params().map(|params| (params.to_string(), decision));
-        self.handle_peeked(line, now);
+        let Some(connection) = &mut self.connection else { return };
+        let request = connection.handle_peeked(line, now);
+        self.decided = request.map(|key| (key, decision));
+        self.drive(now);
         self.decided = None;
     }
 

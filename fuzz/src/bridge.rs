@@ -297,7 +297,9 @@ fn settle(hub: &mut Hub, open: &mut BTreeSet<String>, streams: &mut BTreeMap<Str
                 let refused = Reply::error(ErrorCode::METHOD_NOT_FOUND, "no");
                 assert!(hub.reply(key, refused).is_ok());
             }
-            HubEvent::RunEnded(_, run, _) | HubEvent::RunRefused(_, run, _) => {
+            HubEvent::RunEnded(_, run, _)
+            | HubEvent::RunAgain(_, run, _)
+            | HubEvent::RunRefused(_, run, _) => {
                 assert!(open.remove(run.as_str()));
             }
             _ => {}

@@ -1,7 +1,10 @@
 //! Inputs: lines, time, and the end of the connection.
 use super::poll::read;
 use super::waiting::Waiting;
-use super::{CallError, CloseReason, Connection, Diagnostic, Limits, SessionKey, Token, TurnError};
+use super::{
+    CallError, CloseReason, Connection, Diagnostic, Limits, RequestKey, SessionKey, Token,
+    TurnError,
+};
 use crate::inbox::Room;
 use crate::spoken;
 use crate::v1::session_setup::SessionId;
@@ -18,33 +21,42 @@ impl Connection {
     /// Handles a line of the agent, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
         match line.map(|text| (text, peek(text.as_bytes()))) {
-            Ok((_, Ok(peeked))) => self.handle_peeked(&peeked, now),
-            Ok((text, Err(_))) => self.handle_other(|peer| peer.handle_line(Ok(text)), now),
-            Err(error) => self.handle_other(|peer| peer.handle_line(Err(error)), now),
+            Ok((_, Ok(peeked))) => {
+                self.handle_peeked(&peeked, now);
+            }
+            Ok((text, Err(_))) => {
+                self.handle_other(|peer| peer.handle_line(Ok(text)), now);
+            }
+            Err(error) => {
+                self.handle_other(|peer| peer.handle_line(Err(error)), now);
+            }
         }
     }
 
-    /// Handles a line of the agent that was peeked before, for telemetry or routing.
-    pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
+    /// Handles a line of the agent that was peeked before, for telemetry or routing. Returns the
+    /// key of the request, if the line is one for the program: its event follows.
+    pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) -> Option<RequestKey> {
         if self.base.closed.is_none() && is_update(line) {
-            return self.handle_update(line);
+            self.handle_update(line);
+            return None;
         }
-        self.handle_other(|peer| peer.handle_peeked(line), now);
+        self.handle_other(|peer| peer.handle_peeked(line), now)
     }
 
     fn handle_other<'a>(
         &mut self,
         handle: impl FnOnce(&mut Peer<Token>) -> Incoming<'a, Token>,
         now: Duration,
-    ) {
+    ) -> Option<RequestKey> {
         if self.base.closed.is_some() {
-            return;
+            return None;
         }
         let incoming = handle(&mut self.base.peer);
-        self.handle_incoming(incoming, now);
+        let request = self.handle_incoming(incoming, now);
         if self.base.is_congested() {
             self.close(CloseReason::Congested);
         }
+        request
     }
 
     /// Closes the connection: everything open ends, and [`Event::Closed`](super::Event::Closed) is the last event. Pass
@@ -175,9 +187,13 @@ impl Connection {
         }
     }
 
-    fn handle_incoming(&mut self, incoming: Incoming<'_, Token>, now: Duration) {
+    fn handle_incoming(
+        &mut self,
+        incoming: Incoming<'_, Token>,
+        now: Duration,
+    ) -> Option<RequestKey> {
         match incoming {
-            Incoming::Request(request) => self.handle_request(&request),
+            Incoming::Request(request) => return self.handle_request(&request),
             Incoming::Notification(notification) => self.handle_notification(&notification),
             Incoming::Response { token, outcome, .. } => {
                 let outcome = outcome.map_err(|error| self.refused(error));
@@ -194,6 +210,7 @@ impl Connection {
                 }
             }
         }
+        None
     }
 }
 

@@ -20,13 +20,16 @@ impl Connection {
         }
     }
 
-    pub(super) fn handle_request(&mut self, request: &Request<'_>) {
+    pub(super) fn handle_request(&mut self, request: &Request<'_>) -> Option<RequestKey> {
         let (method, params) = (&*request.method, request.params);
         let key = RequestKey::new(self.base.number());
         let decoded = AgentRequest::decode(self.spoken.is_v2(), method, params);
         let value = match self.base.diagnostics.tolerate(method, decoded) {
             Ok(value) => value,
-            Err(error) => return self.base.refuse(key, request, Refusal::params(error)),
+            Err(error) => {
+                self.base.refuse(key, request, Refusal::params(error));
+                return None;
+            }
         };
         let (kind, raw) = (Kind::of(method), raw_or_empty(params));
         let named = session_id(params);
@@ -39,19 +42,22 @@ impl Connection {
                 Err(ErrorObject::new(v1::error::RESOURCE_NOT_FOUND, "the session is not open"))
             };
             let refusal = Refusal { problem: Problem::UnknownSession, answer };
-            return self.base.refuse(key, request, refusal);
+            self.base.refuse(key, request, refusal);
+            return None;
         }
         let has_room = match session {
             Some(session) => self.sessions.has_room_for(session, size),
             None => self.base.has_room_for(size),
         };
         if !has_room {
-            return self.base.refuse(key, request, Refusal::full());
+            self.base.refuse(key, request, Refusal::full());
+            return None;
         }
         let is_cancelled =
             session.and_then(|session| self.sessions.turn(session)).is_some_and(|t| t.is_cancelled);
         if is_cancelled && kind.is_question() {
-            return self.base.respond(key, &request.id, kind.cancelled());
+            self.base.respond(key, &request.id, kind.cancelled());
+            return None;
         }
         self.base.requests.insert(key, request.id.clone(), OpenRequest { session, kind });
         let event = Waiting::Request(key, Box::new(Received { value, raw }));
@@ -59,6 +65,7 @@ impl Connection {
             Some(session) => self.sessions.push(session, event),
             None => self.base.push(event),
         }
+        Some(key)
     }
 
     /// Gives up some requests.

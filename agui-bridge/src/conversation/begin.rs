@@ -1,8 +1,9 @@
 //! The beginning of runs: wait for the agent, continue its session, plan the turn.
 use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::output::{Notice, RunEvent, RunOutput, SessionNumber, SessionOrigin};
+use super::remembered::Remembered;
 use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
-use super::session::{AgentState, OpenedSession, Remembered};
+use super::session::{AgentState, OpenedSession};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
@@ -92,10 +93,7 @@ impl Conversation {
         }
         let accepted = if self.is_busy() { self.enqueue(run) } else { self.start(run) };
         self.advance();
-        match accepted {
-            Err(RunRefused::Resumed(run_id)) => Ok(Accepted::Again(run_id)),
-            other => other,
-        }
+        accepted
     }
 
     /// Cancels a run. Returns whether the run was waiting or open.
@@ -167,8 +165,12 @@ impl Conversation {
 
     /// Refuses a waiting run.
     pub(super) fn refuse(&mut self, run: &PendingRun, why: RunRefused) {
+        self.leave(run, RunOutput::Refused(why));
+    }
+
+    /// Reports that a waiting run does not begin.
+    fn leave(&mut self, run: &PendingRun, output: RunOutput) {
         self.known.remove(run.run_id());
-        let output = RunOutput::Refused(why);
         self.events.push_back(RunEvent { run_id: run.run_id().clone(), output });
     }
 
@@ -184,8 +186,10 @@ impl Conversation {
     /// Begins a run that has waited.
     pub(super) fn start_waiting(&mut self, run: PendingRun) {
         let waited = run.clone();
-        if let Err(why) = self.start(run) {
-            self.refuse(&waited, why);
+        match self.start(run) {
+            Ok(Accepted::Again(run_id)) => self.leave(&waited, RunOutput::Again(run_id)),
+            Ok(_) => {}
+            Err(why) => self.refuse(&waited, why),
         }
     }
 
@@ -326,7 +330,7 @@ impl Conversation {
         let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(run_id) = self.translator.resumed_by(answers) {
-            return Err(RunRefused::Resumed(run_id.clone()));
+            return Ok(Accepted::Again(run_id.clone()));
         }
         self.translator.end_replay();
         let (sent, plan) = if self.session.is_none() {

@@ -149,6 +149,9 @@ pub struct RunEvent {
 pub enum RunOutput {
     /// An event of the stream.
     Event(Event),
+    /// A run that was [queued](super::Accepted::Queued) does not begin: this run had the same
+    /// answers. Its events are the response.
+    Again(RunId),
     /// A run that was [queued](super::Accepted::Queued) does not begin.
     Refused(RunRefused),
 }

@@ -55,7 +55,8 @@ pub enum Accepted {
     Begun,
     /// The run has begun, and continues the turn of an interrupted one.
     Resumed,
-    /// The run waits for the agent, its session, or another run. `RUN_STARTED` follows, or
+    /// The run waits for the agent, its session, or another run. `RUN_STARTED` follows,
+    /// [`RunOutput::Again`](super::RunOutput::Again) or
     /// [`RunOutput::Refused`](super::RunOutput::Refused).
     Queued,
     /// No run begins: this run has the same input, had the same answers, or is open and to be followed. Its events are
@@ -73,9 +74,6 @@ pub enum RunRefused {
     /// A run with this id and another input exists.
     #[error("another run has this id")]
     OtherRun,
-    /// This run was resumed with the same answers.
-    #[error("run {0} already has these answers")]
-    Resumed(RunId),
     /// The input cannot be mapped to a prompt.
     #[error(transparent)]
     Input(#[from] InputError),

@@ -19,9 +19,10 @@ use acp_types::v2::dispatch::{
     AgentNotification as AgentNotificationV2, AgentResponse as AgentResponseV2,
 };
 use agui_types::event::Event as AgUiEvent;
+use agui_types::id::RunId;
 use agui_types::run_log::RunOutcome;
 use alloc::boxed::Box;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::time::Duration;
 
 impl Hub {
@@ -69,9 +70,7 @@ impl Hub {
             _ => {}
         }
         let decided = match &event {
-            SessionEvent::Request(_, request) => {
-                self.decided.take_if(|(params, _)| *params == request.raw.as_str())
-            }
+            SessionEvent::Request(key, _) => self.decided.take_if(|(decided, _)| decided == key),
             _ => None,
         };
         let left = match (event, decided) {
@@ -222,10 +221,14 @@ impl Hub {
         let event = match output {
             RunOutput::Event(event) => event,
             RunOutput::Refused(why) => {
-                self.runs.forget(number, &run_id);
-                let Some(thread) = self.threads.get(number) else { return };
-                let name = thread.name.to_string();
-                return self.events.push_back(HubEvent::RunRefused(name, run_id, why));
+                return self.leave_out(number, run_id, |thread, run_id| {
+                    HubEvent::RunRefused(thread, run_id, why)
+                });
+            }
+            RunOutput::Again(earlier) => {
+                return self.leave_out(number, run_id, |thread, run_id| {
+                    HubEvent::RunAgain(thread, run_id, earlier)
+                });
             }
         };
         let fits = self.runs.push(number, &run_id, &event);
@@ -243,6 +246,18 @@ impl Hub {
         } else if !fits {
             thread.conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
         }
+    }
+
+    /// Forgets a run that does not begin, and reports it.
+    fn leave_out(
+        &mut self,
+        number: ThreadNumber,
+        run_id: RunId,
+        event: impl FnOnce(String, RunId) -> HubEvent,
+    ) {
+        self.runs.forget(number, &run_id);
+        let Some(thread) = self.threads.get(number) else { return };
+        self.events.push_back(event(thread.name.to_string(), run_id));
     }
 
     fn execute(&mut self, number: ThreadNumber, command: Command, now: Duration) {

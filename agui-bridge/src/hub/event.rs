@@ -85,6 +85,9 @@ pub enum HubEvent {
     Notice(String, Notice),
     /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin. Its log is removed.
     RunRefused(String, RunId, RunRefused),
+    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin, because the
+    /// run with the last id had the same answers. Its log is removed.
+    RunAgain(String, RunId, RunId),
     /// A run has failed, with this code and this reason. [`RunEnded`](Self::RunEnded) follows.
     RunFailed(String, RunId, Option<String>, String),
     /// A run has ended.

@@ -11,6 +11,7 @@ use agui_bridge::conversation::{
 };
 use agui_bridge::{ElicitationMode, PermissionMode};
 use agui_types::event::Event;
+use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Raw, decode};
@@ -104,6 +105,7 @@ pub(crate) struct Rig {
     pub(crate) commands: Vec<Command>,
     pub(crate) events: Vec<(String, Event)>,
     pub(crate) refused: Vec<(String, RunRefused)>,
+    pub(crate) again: Vec<(String, RunId)>,
     pub(crate) notices: Vec<Notice>,
     /// The latest session, and whether it is attached.
     pub(crate) session: Option<SessionNumber>,
@@ -121,6 +123,7 @@ impl Rig {
             commands: Vec::new(),
             events: Vec::new(),
             refused: Vec::new(),
+            again: Vec::new(),
             notices: Vec::new(),
             session: None,
         }
@@ -217,6 +220,7 @@ impl Rig {
         while let Some(RunEvent { run_id, output }) = self.thread.poll_event() {
             match output {
                 RunOutput::Event(event) => self.events.push((run_id.to_string(), event)),
+                RunOutput::Again(earlier) => self.again.push((run_id.to_string(), earlier)),
                 RunOutput::Refused(why) => self.refused.push((run_id.to_string(), why)),
                 other => panic!("{other:?}"),
             }

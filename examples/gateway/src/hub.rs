@@ -51,7 +51,7 @@ mod waste;
 pub use activity::{ACTIVITY_WAIT, TooManyWaiting};
 pub use answer_body::AnswerBody;
 pub use capabilities::capabilities;
-pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
+pub use connection::{AgentConnection, NewRun, Reply, RunStart, Unavailable};
 pub use login::{AgentCommand, InUse, LoginState, Variables};
 pub use mcp_servers::{
     McpServerError, McpServerSettings, McpTransport, SamplingSettings, mcp_servers, offered_servers,

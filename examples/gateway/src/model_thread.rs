@@ -1,5 +1,5 @@
 //! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier messages.
-use crate::hub::{Reply, records};
+use crate::hub::{Reply, RunStart, records};
 use crate::model::{ChatModel, ModelRun, Traced};
 use crate::store::RunLog;
 use crate::telemetry::Telemetry;
@@ -97,7 +97,7 @@ impl ModelThread {
 
     fn begin(&self, run: ModelRunStart) -> Active {
         let ModelRunStart { mut input, history, log, cancel, span, reply } = run;
-        if reply.send(Ok(())).is_err() {
+        if reply.send(Ok(RunStart::Begun)).is_err() {
             // The client has disconnected, and the run will have no reader.
             request_cancel(&cancel, CancelReason::NoReader);
         }

@@ -44,7 +44,7 @@ pub(crate) enum StartError {
     /// The gateway that owns the thread refuses the run, with an HTTP status and a reason.
     #[error("{1}")]
     Elsewhere(u16, String),
-    /// The run with this id was resumed with the same answers.
+    /// The run with this id had the same answers, and is not kept any more.
     #[error("run {0} has these answers already")]
     Resumed(String),
 }
@@ -53,7 +53,6 @@ impl From<HubRefused> for StartError {
     fn from(refused: HubRefused) -> Self {
         match refused {
             HubRefused::Run(RunRefused::OtherRun) => Self::OtherRun,
-            HubRefused::Run(RunRefused::Resumed(run)) => Self::Resumed(run.to_string()),
             HubRefused::Run(RunRefused::Input(error)) => Self::Input(error),
             HubRefused::Run(_) => Self::Busy,
             _ => Self::Overloaded,

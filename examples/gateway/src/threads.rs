@@ -244,11 +244,6 @@ impl Threads {
         let started =
             self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
         match started.await {
-            // A repeated request with the same answers receives the run that they resumed.
-            Err(StartError::Resumed(other)) => match self.find(&run.0, &other).await? {
-                Some(log) => Ok(log.follow(0)?),
-                None => Err(StartError::Resumed(other)),
-            },
             // Another gateway has begun the run.
             Err(StartError::Known) => {
                 let _log = self.find(&run.0, &run.1).await?;

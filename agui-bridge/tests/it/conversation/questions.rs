@@ -59,6 +59,26 @@ fn permission_request_interrupts_the_run() {
     assert_eq!(rig.run(again), Ok(Accepted::Again("2".into())));
 }
 
+/// The same answers, sent again while the run that they resume is open.
+#[test]
+fn waiting_run_with_the_same_answers_is_the_earlier_one() {
+    let mut queues = options();
+    queues.when_busy = WhenBusy::Queue;
+    let mut rig = interrupted(queues);
+    let interrupts = rig.interrupts("1");
+    let answers = resume(&interrupts[0], &json!({"optionId": "yes"}));
+    let answer = input("2", &[user("u-1", "Write")], &answers);
+    assert_eq!(rig.run(answer.clone()), Ok(Accepted::Resumed));
+    let mut repeated = answer;
+    repeated.run_id = "3".into();
+    assert_eq!(rig.run(repeated), Ok(Accepted::Queued));
+    rig.end();
+    assert_eq!(rig.outcome("2"), OK);
+    assert_eq!(rig.again, [("3".to_owned(), "2".into())]);
+    assert_eq!(rig.refused, []);
+    assert_eq!(replies(&rig).len(), 1);
+}
+
 /// The agent of the question is gone, with the program or alone. An answer does not begin its turn again.
 #[test]
 fn answer_after_the_loss_of_the_agent_sends_no_prompt() {

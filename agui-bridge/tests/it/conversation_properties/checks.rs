@@ -13,6 +13,10 @@ impl World {
             self.out.push(format!("{event:?}"));
             let ends = match event.output {
                 RunOutput::Event(event) => self.event_out(&event)?,
+                RunOutput::Again(earlier) => {
+                    prop_assert!(self.runs.contains_key(&earlier));
+                    true
+                }
                 RunOutput::Refused(why) => {
                     prop_assert!(!matches!(why, RunRefused::OtherRun));
                     true

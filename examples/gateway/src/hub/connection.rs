@@ -10,8 +10,8 @@ use acp_types::client::{self, Call, CallKey, Initialized};
 use acp_types::v1::authentication::AuthenticateRequest;
 use agui_bridge::CancelReason;
 use agui_bridge::conversation::{
-    Accepted, Conversation, RunRefused, RunRequest, SessionSettings, Setting, SettingError,
-    ToolQuestion, UserAnswer,
+    Accepted, Conversation, RunRequest, SessionSettings, Setting, SettingError, ToolQuestion,
+    UserAnswer,
 };
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_bridge::hub::{Hub, HubOptions, HubRefused};
@@ -28,8 +28,17 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Reports whether a run has begun.
-pub type Reply = oneshot::Sender<Result<(), HubRefused>>;
+/// The beginning of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunStart {
+    /// The run has begun.
+    Begun,
+    /// No run begins: this earlier run had the same input or the same answers.
+    Again(RunId),
+}
+
+/// Takes the beginning of a run.
+pub type Reply = oneshot::Sender<Result<RunStart, HubRefused>>;
 
 /// A run to start.
 #[derive(Debug)]
@@ -323,11 +332,11 @@ impl State {
             Ok(Accepted::Queued) => Some(reply),
             Ok(Accepted::Again(run_id)) => {
                 records::run_ended_as(thread, run_id.as_str(), "repeated");
-                let _gone = reply.send(Err(RunRefused::Resumed(run_id).into()));
+                let _gone = reply.send(Ok(RunStart::Again(run_id)));
                 return;
             }
             Ok(_) => {
-                if reply.send(Ok(())).is_err() {
+                if reply.send(Ok(RunStart::Begun)).is_err() {
                     // The client is gone, and the run will never have a reader.
                     self.hub.handle_cancel(thread, &run_id, CancelReason::NoReader, now);
                 }

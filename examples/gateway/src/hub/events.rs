@@ -1,12 +1,13 @@
 //! Events of the hub for the program: requests for this machine, notices of conversations, frames of runs.
-use crate::hub::connection::{Shared, State, Unavailable};
+use crate::hub::connection::{RunStart, Shared, State, Unavailable};
 use crate::hub::link::Link;
 use crate::hub::records;
 use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
 use acp_types::v1::session_setup::SessionId;
 use agui_bridge::conversation::{Conversation, Notice};
-use agui_bridge::hub::HubEvent;
+use agui_bridge::hub::{HubEvent, HubRefused};
 use agui_bridge::{CancelReason, Failure};
+use agui_types::id::RunId;
 use host::terminals::TerminalEvent;
 use host::workspace::HostEvent;
 use jsonrpc_core::{ErrorCode, ErrorObject, peek_member};
@@ -43,10 +44,10 @@ impl State {
                 }
                 HubEvent::Notice(thread, notice) => self.handle_notice(&thread, notice),
                 HubEvent::RunRefused(thread, run_id, why) => {
-                    let run = self.threads.get_mut(&thread).and_then(|it| it.runs.remove(&run_id));
-                    if let Some(reply) = run.and_then(|run| run.reply) {
-                        let _gone = reply.send(Err(why.into()));
-                    }
+                    self.answer_start(&thread, &run_id, Err(why.into()));
+                }
+                HubEvent::RunAgain(thread, run_id, earlier) => {
+                    self.answer_start(&thread, &run_id, Ok(RunStart::Again(earlier)));
                 }
                 HubEvent::RunFailed(_, run, code, reason) => {
                     let code = code.unwrap_or_default();
@@ -77,13 +78,26 @@ impl State {
         }
     }
 
+    /// Answers the client of a run that does not begin.
+    fn answer_start(
+        &mut self,
+        thread: &str,
+        run_id: &RunId,
+        outcome: Result<RunStart, HubRefused>,
+    ) {
+        let run = self.threads.get_mut(thread).and_then(|thread| thread.runs.remove(run_id));
+        if let Some(reply) = run.and_then(|run| run.reply) {
+            let _gone = reply.send(outcome);
+        }
+    }
+
     /// Wakes the readers of runs with new frames, and closes runs that have ended.
     fn handle_frames(&mut self, shared: &Shared) {
         while let Some(changed) = self.hub.poll_changed() {
             let Some(thread) = self.threads.get_mut(&changed.thread) else { continue };
             let Some(run) = thread.runs.get_mut(&changed.run_id) else { continue };
             if let Some(reply) = run.reply.take()
-                && reply.send(Ok(())).is_err()
+                && reply.send(Ok(RunStart::Begun)).is_err()
             {
                 // The client is gone, and the run will never have a reader.
                 let thread = &changed.thread;

@@ -4,7 +4,7 @@ use super::{
     Cancel, Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock,
 };
 use crate::agents::{AcpAgents, Agents, ThreadIds};
-use crate::hub::{NewRun, UserAgent};
+use crate::hub::{NewRun, RunStart, UserAgent};
 use crate::model::ChatModel;
 use crate::model_thread::{ModelRunStart, ModelThread};
 use crate::run::StartError;
@@ -77,6 +77,7 @@ impl Threads {
             kept.timeline = span.as_ref().and_then(Span::timeline);
             kept.span = span.as_ref().and_then(Span::context);
         }
+        let principal = run.0.clone();
         // A separate task, since the client may disconnect at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
@@ -101,7 +102,7 @@ impl Threads {
                     let (run, before) = (name.clone(), open.clone());
                     let asked = Asked { name: run, input, before, log, cancel, span: context };
                     let begun = threads.begin(&key, lease, asked).await;
-                    if begun.is_err() {
+                    if !matches!(begun, Ok(RunStart::Begun)) {
                         threads.replicas.forget_run(&name).await;
                     }
                     begun
@@ -109,7 +110,7 @@ impl Threads {
                 Ok(false) => Err(StartError::Known),
                 Err(error) => Err(error.into()),
             };
-            let has_begun = begun.is_ok();
+            let has_begun = matches!(begun, Ok(RunStart::Begun));
             if !has_begun {
                 // Recorded before the reply, since the client may repeat the request at once.
                 threads.forget(&run, &log);
@@ -119,7 +120,8 @@ impl Threads {
                 }
                 log.end();
                 if let Some(span) = &mut span {
-                    span.set("agui.run.outcome", "refused");
+                    let outcome = if begun.is_ok() { "repeated" } else { "refused" };
+                    span.set("agui.run.outcome", outcome);
                 }
             }
             let _ = reply.send(begun);
@@ -144,7 +146,13 @@ impl Threads {
             }
         };
         self.tasks.spawn(async move { tokio::join!(watch, serve) });
-        begun.await.map_err(|_| StartError::Ending)?.map(|()| reader)
+        match begun.await.map_err(|_| StartError::Ending)?? {
+            RunStart::Begun => Ok(reader),
+            RunStart::Again(earlier) => match self.find(&principal, earlier.as_str()).await? {
+                Some(log) => Ok(log.follow(0)?),
+                None => Err(StartError::Resumed(earlier.to_string())),
+            },
+        }
     }
 
     async fn begin(
@@ -152,7 +160,7 @@ impl Threads {
         key: &ThreadName,
         lease: Lease,
         asked: Asked,
-    ) -> Result<(), StartError> {
+    ) -> Result<RunStart, StartError> {
         let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
         if self.shutdown.is_cancelled() {
             return Err(StartError::Ending);
@@ -201,7 +209,10 @@ impl Threads {
     }
 
     /// Receives the answer of the thread, unless the thread ends first.
-    fn begun(&self, begun: Result<Result<(), HubRefused>, RecvError>) -> Result<(), StartError> {
+    fn begun(
+        &self,
+        begun: Result<Result<RunStart, HubRefused>, RecvError>,
+    ) -> Result<RunStart, StartError> {
         match begun {
             Ok(begun) => Ok(begun?),
             Err(_) if self.shutdown.is_cancelled() => Err(StartError::Ending),
