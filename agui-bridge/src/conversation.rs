@@ -85,6 +85,8 @@ mod options;
 mod output;
 mod page_tools;
 mod queue;
+mod refused_servers;
+mod remembered;
 mod requests;
 mod runs;
 mod servers;
@@ -102,13 +104,14 @@ pub use output::{
 };
 use page_tools::PageToolsPart;
 pub use queue::{Admission, RunQueue, WhenBusy};
+pub use refused_servers::RefusedServers;
+pub use remembered::Remembered;
 use requests::OpenRequests;
 pub use runs::{Accepted, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
 use servers::OpenAttempt;
-pub use servers::RefusedServers;
 use session::{AgentState, OpenedSession};
-pub use session::{Remembered, SessionSettings, config_value};
+pub use session::{SessionSettings, config_value};
 pub(crate) use session::{Trouble, options_of};
 pub(crate) use text::OpenText;
 

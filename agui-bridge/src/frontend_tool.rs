@@ -118,6 +118,7 @@ mod calls;
 mod correlation;
 mod machine;
 mod options;
+mod report;
 mod schema;
 mod tool_set;
 mod updates;

@@ -41,6 +41,7 @@ use serde::{Deserialize, Serialize};
 
 mod blocks;
 mod cancelled;
+mod compared_text;
 mod forwarded;
 mod plan;
 mod rules;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 mod operation;
 
-pub(crate) use operation::{CallDescription, Operation};
+pub(crate) use operation::Operation;
 
 /// The handling of permission requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

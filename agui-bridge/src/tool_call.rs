@@ -2,7 +2,6 @@
 use crate::arguments::ArgsMode;
 use crate::frame::Frame;
 use crate::outbox::Outbox;
-use crate::permission::CallDescription;
 use crate::terminal::Terminals;
 use crate::tool_name::{Clues, parent_in_meta, tool_name};
 use acp_types::v1::tool_calls::ToolCallId;
@@ -16,10 +15,12 @@ use serde::{Deserialize, Serialize};
 
 mod call;
 mod change;
+mod description;
 mod shown;
 mod status;
 
 pub(crate) use change::Change;
+pub(crate) use description::CallDescription;
 pub(crate) use status::Denial;
 
 use call::{Call, CallFrame, Pace};

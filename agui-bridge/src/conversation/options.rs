@@ -163,6 +163,13 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
 }
 
 impl AgentFeatures {
+    /// Removes the transports of servers that the agent refuses.
+    pub(super) fn remove_transports(&mut self, refused: RefusedServers) {
+        self.mcp_http &= !refused.http;
+        self.mcp_sse &= !refused.sse;
+        self.mcp_stdio &= !refused.stdio;
+    }
+
     /// Returns whether the agent can connect to an MCP server with this description.
     pub(super) fn reaches(&self, server: &McpServer) -> bool {
         match server {

@@ -99,7 +99,7 @@ impl PageToolsPart {
         refused: RefusedServers,
     ) -> Provision {
         let mut features = features.clone();
-        self.refused.and(features.refused).and(refused).restrict(&mut features);
+        features.remove_transports(self.refused.and(features.refused).and(refused));
         match &self.access {
             conversation::PageTools::Contextual => {
                 Provision { servers: Vec::new(), meta: Wire::default().announce(None, &self.tools) }

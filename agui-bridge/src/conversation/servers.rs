@@ -2,8 +2,9 @@
 //! with the page's server over another transport, then without it; and in the same way without the configured servers.
 use super::active::{PlannedTurn, Stage};
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin};
+use super::refused_servers::RefusedServers;
 use super::session::AgentState;
-use super::{AgentFeatures, Conversation, ConversationDiagnostic};
+use super::{Conversation, ConversationDiagnostic};
 use crate::reason::reason;
 use acp_types::client::{CallError, Update};
 use acp_types::v1::prompt_turn::SessionUpdate;
@@ -15,16 +16,6 @@ use alloc::format;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 use serde::{Deserialize, Serialize};
-
-/// MCP servers that an agent announces to support, but does not accept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedServers {
-    http: bool,
-    sse: bool,
-    stdio: bool,
-    /// The configured servers.
-    configured: bool,
-}
 
 /// A request for a session with MCP servers. It ends with the first sign that the agent works on a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,56 +31,6 @@ pub(super) struct OpenAttempt {
     has_failed_prompt: bool,
     /// The first turn of the session, once its prompt is sent.
     turn: Option<PlannedTurn>,
-}
-
-impl RefusedServers {
-    /// Adds a transport of the page's server: `http`, `sse` or `stdio`. Other names have no effect.
-    ///
-    /// ```
-    /// use agui_bridge::conversation::RefusedServers;
-    ///
-    /// let mut refused = RefusedServers::default();
-    /// refused.add_transport("pigeon");
-    /// assert_eq!(refused, RefusedServers::default());
-    /// refused.add_transport("http");
-    /// assert_ne!(refused, RefusedServers::default());
-    /// ```
-    pub fn add_transport(&mut self, name: &str) {
-        self.http |= name == "http";
-        self.sse |= name == "sse";
-        self.stdio |= name == "stdio";
-    }
-
-    /// Returns the servers of both.
-    pub(crate) fn and(self, other: Self) -> Self {
-        let Self { http, sse, stdio, configured } = other;
-        Self {
-            http: self.http | http,
-            sse: self.sse | sse,
-            stdio: self.stdio | stdio,
-            configured: self.configured | configured,
-        }
-    }
-
-    /// Removes the transports from the features of an agent.
-    pub(crate) fn restrict(self, features: &mut AgentFeatures) {
-        features.mcp_http &= !self.http;
-        features.mcp_sse &= !self.sse;
-        features.mcp_stdio &= !self.stdio;
-    }
-
-    fn has_transport(self) -> bool {
-        self.http || self.sse || self.stdio
-    }
-
-    fn with(mut self, server: &McpServer) -> Self {
-        match server {
-            McpServer::Http(_) => self.http = true,
-            McpServer::Sse(_) => self.sse = true,
-            _ => self.stdio = true,
-        }
-        self
-    }
 }
 
 impl OpenAttempt {

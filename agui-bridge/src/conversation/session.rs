@@ -1,6 +1,5 @@
 //! The agent's session of a conversation, and the data with which another process continues it.
-use super::{AgentFeatures, SessionNumber, SessionOrigin, Setting};
-use crate::input::SessionMemory;
+use super::{AgentFeatures, Remembered, SessionNumber, SessionOrigin, Setting};
 use crate::{Failure, SignIn};
 use acp_types::client::{self, CallError, NewSessionResponse};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
@@ -31,6 +30,13 @@ pub(super) enum AgentState {
     Lost(Trouble),
 }
 
+impl Remembered {
+    /// Returns the agent's method for continuing the session, if any.
+    pub(super) fn origin(&self, features: &AgentFeatures) -> Option<SessionOrigin> {
+        continued(self.session_id()?, features)
+    }
+}
+
 /// An open session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenedSession {
@@ -51,48 +57,6 @@ pub struct SessionSettings {
     pub modes: Option<SessionModeState>,
     /// Config options with their values.
     pub config_options: Vec<SessionConfigOption>,
-}
-
-/// A session and its conversation so far, for a later process.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
-    /// `None` if only cancelled messages are remembered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_id: Option<SessionId>,
-    #[serde(rename = "conversation")]
-    memory: SessionMemory,
-}
-
-impl Remembered {
-    pub(super) fn new(session_id: SessionId, memory: SessionMemory) -> Self {
-        Self { session_id: Some(session_id), memory }
-    }
-
-    /// Creates the data of a thread without a session, or `None` if it has no cancelled messages.
-    pub(super) fn without_session(memory: &SessionMemory) -> Option<Self> {
-        memory.cancelled_alone().map(|memory| Self { session_id: None, memory })
-    }
-
-    /// Sets the cancelled messages to those of a memory.
-    pub(super) fn with_cancelled(mut self, memory: &SessionMemory) -> Self {
-        self.memory.set_cancelled(memory);
-        self
-    }
-
-    /// Returns the id of the session; `None` if the thread has none, and messages that were cancelled before they were
-    /// sent.
-    pub fn session_id(&self) -> Option<&SessionId> {
-        self.session_id.as_ref()
-    }
-
-    pub(super) fn memory(&self) -> &SessionMemory {
-        &self.memory
-    }
-
-    /// Returns the agent's method for continuing the session, if any.
-    pub(super) fn origin(&self, features: &AgentFeatures) -> Option<SessionOrigin> {
-        continued(self.session_id.as_ref()?, features)
-    }
 }
 
 /// Returns the agent's method for continuing a session, if any.

@@ -2,7 +2,8 @@
 use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::begin::meta_of;
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
-use super::servers::{OpenAttempt, RefusedServers};
+use super::refused_servers::RefusedServers;
+use super::servers::OpenAttempt;
 use super::session::{AgentState, OpenedSession, continued};
 use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
 use crate::CancelReason;

@@ -1,13 +1,13 @@
 //! The agent's tool calls, as its reports show them: calls of the page's tools, and its own.
 use super::correlation::Correlation;
-use super::tool_set::{Carried, Reference, ToolSet};
+use super::report::Report;
+use super::tool_set::{Reference, ToolSet};
 use super::{Action, CallOwner};
-use acp_types::v1::tool_calls::{ToolCallId as AgentId, ToolCallStatus, ToolKind};
-use acp_types::v2::tool_calls::ToolCallStatus as ToolCallStatusV2;
+use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
 /// Largest number of the agent's own tool calls that are tracked.
@@ -212,62 +212,4 @@ enum OwnCall {
     Runs,
     /// A binding received the call of the page's tool that it refers to, for which it waits.
     Carries,
-}
-
-/// The agent's report of a tool call, in either version.
-#[derive(Clone, Debug)]
-pub(super) struct Report<'a> {
-    pub(super) id: AgentId,
-    pub(super) name: Option<&'a str>,
-    pub(super) title: Option<&'a str>,
-    pub(super) meta: Option<&'a Meta>,
-    pub(super) kind: Option<&'a str>,
-    pub(super) status: Option<&'a str>,
-    pub(super) input: Option<&'a Raw>,
-    /// Whether it has locations, a diff or a terminal.
-    pub(super) has_place: bool,
-    /// Whether an unknown call begins here.
-    pub(super) announces: bool,
-}
-
-impl Report<'_> {
-    /// Creates a report without members.
-    pub(super) fn new(id: AgentId) -> Self {
-        Self {
-            id,
-            name: None,
-            title: None,
-            meta: None,
-            kind: None,
-            status: None,
-            input: None,
-            has_place: false,
-            announces: false,
-        }
-    }
-
-    /// Returns whether the call has a place or a kind that no tool of a page has.
-    pub(super) fn has_effect(&self) -> bool {
-        let kinds = [ToolKind::Execute, ToolKind::Edit, ToolKind::Delete, ToolKind::Move];
-        self.has_place || self.kind.is_some_and(|it| kinds.iter().any(|kind| kind.as_str() == it))
-    }
-
-    /// Returns the arguments of the call, also those within the input of a tool that calls others.
-    pub(super) fn arguments(&self) -> Option<Raw> {
-        let carried = self.input.and_then(Carried::of);
-        carried.map(|carried| carried.arguments).or(self.input.cloned())
-    }
-
-    fn runs(&self) -> bool {
-        self.status == Some(ToolCallStatus::InProgress.as_str())
-    }
-
-    fn is_over(&self) -> bool {
-        let over = [
-            ToolCallStatus::Completed.as_str(),
-            ToolCallStatus::Failed.as_str(),
-            ToolCallStatusV2::Cancelled.as_str(),
-        ];
-        self.status.is_some_and(|status| over.contains(&status))
-    }
 }

@@ -1,6 +1,7 @@
 //! The state machine of frontend calls.
-use super::agent_calls::{AgentCalls, Report};
+use super::agent_calls::AgentCalls;
 use super::calls::{CallState, Calls, Stage, Turn};
+use super::report::Report;
 use super::{
     Action, CallError, CallOwner, Completion, Expiry, FrontendCall, FrontendToolOptions, NewCall,
     Outcome, ToolMode, ToolResult, ToolSet, late_text, schema,

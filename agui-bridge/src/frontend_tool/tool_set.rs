@@ -1,5 +1,5 @@
 //! The page's tools, as listed to an agent.
-use super::agent_calls::Report;
+use super::report::{Carried, MAX_CARRIED_BYTES, Report};
 use super::{FrontendToolOptions, ToolMode};
 use crate::contextual_tools::MAX_NAME_BYTES;
 use crate::tool_name::{Clues, Source, tool_name};
@@ -20,9 +20,6 @@ pub const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
 /// Longest tool name for models, including the prefix that agents add.
 const MODEL_NAME_BYTES: usize = 64;
-
-/// Largest size of an input that is searched for a call of a page's tool, in bytes.
-const MAX_CARRIED_BYTES: usize = 64 << 10;
 
 /// Names of commands and paths in inputs, without `_` and `-`, in lower case.
 const FOREIGN_MEMBERS: [&str; 12] = [
@@ -225,26 +222,6 @@ impl ToolSet {
 pub(super) struct Reference {
     pub(super) tool: String,
     pub(super) arguments: Option<Raw>,
-}
-
-/// The input of a tool of the agent that calls tools of MCP servers, such as `use_tool` of Grok.
-#[derive(Clone, Debug)]
-pub(super) struct Carried {
-    tool: String,
-    pub(super) arguments: Raw,
-}
-
-impl Carried {
-    /// Reads `{"tool_name": …, "tool_input": {…}}`, with any other members. Inputs of other forms are not decoded.
-    pub(super) fn of(input: &Raw) -> Option<Self> {
-        let text = input.as_str();
-        if text.len() > MAX_CARRIED_BYTES || !text.contains("\"tool_input\"") {
-            return None;
-        }
-        let members = input.decode::<Extra>().ok()?;
-        let tool = members.get("tool_name")?.decode().ok()?;
-        Some(Self { tool, arguments: members.get("tool_input")?.clone() })
-    }
 }
 
 /// Returns whether a member of an input is a command or a path.

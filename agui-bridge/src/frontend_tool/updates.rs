@@ -1,6 +1,6 @@
 //! The agent's reports of tool calls, separated into the page's and its own.
-use super::agent_calls::Report;
 use super::machine::FrontendTools;
+use super::report::Report;
 use super::{Action, CallOwner};
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use acp_types::v1::tool_calls::{

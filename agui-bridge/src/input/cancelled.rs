@@ -1,5 +1,5 @@
 //! Instructions that were cancelled before they were sent to the agent.
-use super::session_memory::said;
+use super::compared_text::compared_text;
 use crate::json::Print;
 use agui_types::id::MessageId;
 use agui_types::input::RunAgentInput;
@@ -173,6 +173,6 @@ fn print_of(id: &MessageId) -> Print {
 }
 
 fn text_of(user: &UserMessage) -> Print {
-    let text: String = said(&user.content);
+    let text: String = compared_text(&user.content);
     Print::default().and(&text)
 }

@@ -1,5 +1,6 @@
 //! The conversation as known to an agent's session.
 use super::cancelled::{CancelledMessages, Instruction};
+use super::compared_text::compared_text;
 use crate::json::{Print, cut};
 use crate::runs::CANCELLED;
 use agui_types::content::{Content, ContentPart, TextPart};
@@ -485,7 +486,7 @@ impl SessionMemory {
                 // The form in which some clients send a text.
                 let part =
                     Content::Parts(vec![ContentPart::Text(TextPart::new(user.content.text()))]);
-                *texts.entry(Print::default().and(&said(&part))).or_default() += 1;
+                *texts.entry(Print::default().and(&compared_text(&part))).or_default() += 1;
             }
         }
         self.known.iter().filter(|known| !ids.contains(&known.id)).all(|known| {
@@ -579,7 +580,7 @@ impl Known {
     /// Returns the compared parts of a message, or `None` for other roles.
     fn of(message: &Message) -> Option<Self> {
         let (id, by_agent, text) = match message {
-            Message::User(user) => (&user.id, false, said(&user.content)),
+            Message::User(user) => (&user.id, false, compared_text(&user.content)),
             Message::Assistant(assistant) => {
                 let text = assistant.content.clone().filter(|text| !text.is_empty())?;
                 (&assistant.id, true, text)
@@ -623,12 +624,4 @@ fn prompts_of<'a, 'b>(
         found
     });
     prompts.collect()
-}
-
-/// Returns the text, or the parts as JSON.
-pub(super) fn said(content: &Content) -> String {
-    match content {
-        Content::Text(text) => text.clone(),
-        parts => serde_json::to_string(parts).unwrap_or_default(),
-    }
 }

@@ -1,5 +1,6 @@
 //! One tool call: its state, and the events that show it.
 use super::change::Change;
+use super::description::CallDescription;
 use super::shown::Shown;
 use super::status::{Denial, Stage, Status};
 use crate::arguments::{ArgsMode, Arguments};
@@ -8,7 +9,6 @@ use crate::ids;
 use crate::json::{self, Members};
 use crate::limits::Limits;
 use crate::outbox::{Outbox, metadata};
-use crate::permission::CallDescription;
 use crate::result::Output;
 use crate::terminal::Terminals;
 use crate::tool_name::Source;

@@ -3,11 +3,9 @@ use super::Translator;
 use crate::answer_error::AnswerError;
 use crate::elicitation::{self, Elicitation};
 use crate::json::{self, Members};
-use crate::permission::{
-    CallDescription, Operation, Permission, PermissionAnswer, PermissionDecision,
-};
+use crate::permission::{Operation, Permission, PermissionAnswer, PermissionDecision};
 use crate::questions::{About, Response, Settlement};
-use crate::tool_call::{Change, ToolCalls};
+use crate::tool_call::{CallDescription, Change, ToolCalls};
 use crate::update::Update;
 use acp_types::v1::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, ElicitationAcceptAction,
