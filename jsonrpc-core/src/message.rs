@@ -1,6 +1,6 @@
 //! Messages: requests, notifications and responses.
 use crate::json_str::JsonStr;
-use crate::{ErrorObject, MessageBuf, RequestId, checked};
+use crate::{ErrorObject, RequestId, checked};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -151,11 +151,6 @@ impl<'a> Message<'a> {
     /// Returns the unknown members, in order.
     pub fn extra(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.envelope().members.iter().map(|(name, value)| (&**name, *value))
-    }
-
-    /// Copies the message and everything it borrows.
-    pub fn into_owned(self) -> MessageBuf {
-        self.into()
     }
 
     fn envelope(&self) -> &Extras<'a> {

@@ -43,6 +43,13 @@ enum VersionBuf {
     Other(Raw),
 }
 
+impl Message<'_> {
+    /// Copies the message and everything it borrows.
+    pub fn into_owned(self) -> MessageBuf {
+        self.into()
+    }
+}
+
 impl MessageBuf {
     /// Borrows the message.
     pub fn as_message(&self) -> Message<'_> {

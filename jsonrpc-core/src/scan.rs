@@ -4,6 +4,7 @@
 //! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
 //!
 //! Readers return `None` if the text is not JSON; the scanner is then at the fault.
+mod byte;
 mod escape;
 mod find;
 mod open;
@@ -13,12 +14,13 @@ mod token;
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use byte::{Step, byte};
 use core::ops::Range;
 pub(crate) use escape::{SLACK, replace, unescape};
 use open::OpenBrackets;
 use string::escaped_string;
 pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string};
-use token::{Step, begins_with, byte, colon, name, scalar, token};
+use token::{begins_with, colon, name, scalar, token};
 
 /// A member's name, between its quotes.
 #[derive(Clone, Copy)]

@@ -1,14 +1,6 @@
 //! White space, punctuation, numbers and words.
+use super::byte::{Step, byte};
 use super::string::string;
-
-/// The next place, or the place of an error.
-pub(super) type Step = Result<usize, usize>;
-
-/// Returns a byte; 0 at the end.
-#[inline(always)]
-pub(super) fn byte(bytes: &[u8], at: usize) -> u8 {
-    bytes.get(at).copied().unwrap_or_default()
-}
 
 /// Returns whether a text begins with another one. Most names have up to 16 bytes, and are compared without a call.
 #[inline(always)]
