@@ -34,7 +34,7 @@ use jsonrpc_core::wire::{Decoded, Extra, Raw, decode};
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, Notification, Request, RequestId};
 use negotiation::is_cancellation;
 use outbox::Outbox;
-pub use outbox::Side;
+pub use side::Side;
 use v1_editor::V1Editor;
 use v2_editor::V2Editor;
 
@@ -47,6 +47,7 @@ mod outbox;
 mod recent;
 mod sent;
 mod setup;
+mod side;
 mod texts;
 mod v1_editor;
 mod v2_editor;

@@ -1,5 +1,5 @@
 //! Diagnostics of the bridge, and the error of a negotiation without a common version.
-use super::Side;
+use super::side::Side;
 use crate::v1::initialization::ProtocolVersion;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -3,7 +3,7 @@
 //! Spec: [Version Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
 use super::initialize::{offer_to_v1, offer_to_v2, response_to_v1, response_to_v2};
-use super::outbox::Side;
+use super::side::Side;
 use super::v1_editor::V1Editor;
 use super::v2_editor::V2Editor;
 use super::{Bridge, BridgeDiagnostic, Offer, Stage, Unsupported, refuse};

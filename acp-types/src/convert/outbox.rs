@@ -1,4 +1,5 @@
 //! Lines and diagnostics that were not polled.
+use super::side::Side;
 use super::{BridgeDiagnostic, BridgeLoss, Output};
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -6,16 +7,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Raw, Wire};
 use jsonrpc_core::{ErrorObject, Message, Notification, Request, RequestId, Response};
-
-/// A side of the bridge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Side {
-    /// The editor, which is the client.
-    Editor,
-    /// The agent.
-    Agent,
-}
 
 /// Output in the order of its creation.
 #[derive(Debug, Default)]

@@ -1,8 +1,9 @@
 //! An editor of version 1 with an agent of version 2.
 use super::content::blocks_to_v2;
-use super::outbox::{Outbox, Side};
+use super::outbox::Outbox;
 use super::recent::Recent;
 use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
+use super::side::Side;
 use super::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::convert::call_ids::session_scope;

@@ -1,6 +1,7 @@
 //! An editor of version 2 with an agent of version 1.
-use super::outbox::{Outbox, Side};
+use super::outbox::Outbox;
 use super::recent::Recent;
+use super::side::Side;
 use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::convert::call_ids::session_scope;

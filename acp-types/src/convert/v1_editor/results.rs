@@ -1,7 +1,8 @@
 //! Results of the agent.
 use super::{Asked, V1Editor, find, send};
-use crate::convert::outbox::{Outbox, Side};
+use crate::convert::outbox::Outbox;
 use crate::convert::setup::{commands_to_v1, modes_of, options_to_v1};
+use crate::convert::side::Side;
 use crate::convert::{BridgeDiagnostic, BridgeLoss, tolerate};
 use crate::v1::prompt_turn::SessionUpdate;
 use crate::v1::session_setup::SessionId;

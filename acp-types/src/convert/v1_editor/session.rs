@@ -4,10 +4,11 @@
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use super::calls::Calls;
 use super::send;
-use crate::convert::outbox::{Outbox, Side};
+use crate::convert::outbox::Outbox;
 use crate::convert::recent::Recent;
 use crate::convert::sent::Sent;
 use crate::convert::setup::{ModeOption, modes_of};
+use crate::convert::side::Side;
 use crate::convert::{BridgeLoss, MAX_MESSAGES, MAX_PROMPTS, text_of};
 use crate::session_state::STATE_META;
 use crate::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};

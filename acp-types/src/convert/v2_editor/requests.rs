@@ -1,7 +1,8 @@
 //! Requests of the editor.
 use super::{Asked, V2Editor, find};
-use crate::convert::outbox::{Outbox, Side};
+use crate::convert::outbox::Outbox;
 use crate::convert::setup::{MODE_OPTION, paths, servers_to_v1, system_prompt_to_v1};
+use crate::convert::side::Side;
 use crate::convert::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, refuse, tolerate};
 use crate::v1::cancellation::CancelRequestNotification;
 use crate::v1::session_modes::{SessionModeId, SetSessionModeRequest};

@@ -1,7 +1,8 @@
 //! Results of the agent.
 use super::{Asked, V2Editor, find};
-use crate::convert::outbox::{Outbox, Side};
+use crate::convert::outbox::Outbox;
 use crate::convert::setup::options_to_v2;
+use crate::convert::side::Side;
 use crate::convert::{BridgeDiagnostic, tolerate};
 use crate::v1::dispatch::AgentResponse;
 use crate::v1::session_config_options::SessionConfigOption;
