@@ -3,6 +3,9 @@ use crate::json::string;
 use alloc::borrow::Cow;
 use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId};
 
+/// `acp.method.name` of tool calls, as opposed to requests that are recorded as tools.
+pub(crate) const UPDATE: &str = "session/update";
+
 /// Members of the params of a message and of its `update`, as JSON text. Of duplicate members, the first is used. The
 /// UTF-8 of those that every text has is not validated, because most of them are only compared.
 #[derive(Clone, Copy, Debug, Default)]

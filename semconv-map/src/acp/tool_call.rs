@@ -22,7 +22,7 @@
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::lifecycle::Peers;
-use super::members::Members;
+use super::members::{Members, UPDATE};
 use super::terminals::Terminals;
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::close::Over;
@@ -45,9 +45,6 @@ use serde_json::value::RawValue;
 mod content;
 
 pub(crate) use content::Content;
-
-/// `acp.method.name` of tool calls, as opposed to requests that are recorded as tools.
-pub(crate) const UPDATE: &str = "session/update";
 
 /// Maximum number of locations recorded for a tool call.
 pub const MAX_LOCATIONS: usize = 32;

@@ -10,7 +10,7 @@ use super::{
     MCP_CLIENT_OPERATION_DURATION, MCP_SERVER_OPERATION_DURATION, Metric, MetricValue,
     RPC_CLIENT_CALL_DURATION, RPC_SERVER_CALL_DURATION, keys,
 };
-use crate::acp::tool_call::UPDATE;
+use crate::acp::members::UPDATE;
 use crate::attribute::{Attribute, AttributeValue};
 use crate::span::SpanKind;
 use alloc::vec::Vec;

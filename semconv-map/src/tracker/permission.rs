@@ -1,23 +1,15 @@
 //! Permission requests.
-use super::{OpenRequest, Tracker, Work};
+use super::work::{OpenPermission, Work};
+use super::{OpenRequest, Tracker};
 use crate::acp::lifecycle::{self, RequestCall};
 use crate::acp::members::Members;
 use crate::acp::permission::Options;
 use crate::attribute::Attributes;
 use crate::keys::event;
-use crate::span::{Parent, SpanHandle};
+use crate::span::Parent;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
 use alloc::boxed::Box;
-use core::time::Duration;
 use jsonrpc_core::{MemberReader, find_member};
-
-/// A permission request without a response.
-#[derive(Debug)]
-pub(super) struct OpenPermission {
-    options: Options,
-    asked: Duration,
-    tool: Option<SpanHandle>,
-}
 
 impl Tracker {
     pub(super) fn start_permission(&mut self, call: RequestCall<'_>, params: &str) -> OpenRequest {

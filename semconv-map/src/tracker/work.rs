@@ -1,10 +1,12 @@
 //! Effects of the responses to requests.
-use super::permission::OpenPermission;
 use crate::acp::lifecycle::Peers;
+use crate::acp::permission::Options;
 use crate::attribute::clip;
 use crate::json::member;
+use crate::span::SpanHandle;
 use alloc::boxed::Box;
 use alloc::string::String;
+use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
 
 /// Effect of the response to a request.
@@ -33,6 +35,14 @@ pub(super) enum Work {
     /// Contains the session and the terminal.
     TerminalOutput(String, String),
     Other,
+}
+
+/// A permission request without a response.
+#[derive(Debug)]
+pub(super) struct OpenPermission {
+    pub(super) options: Options,
+    pub(super) asked: Duration,
+    pub(super) tool: Option<SpanHandle>,
 }
 
 impl Work {
