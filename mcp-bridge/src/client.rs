@@ -65,6 +65,7 @@ mod event;
 mod handshake;
 mod incoming;
 mod list;
+mod listed_tools;
 mod options;
 mod outcome;
 mod request;
@@ -73,7 +74,7 @@ mod tasks;
 
 pub use error::{CallError, ConnectError, NotSent};
 pub use event::{ClientEvent, ServerDescription};
-pub use list::{BadTool, ListedTools};
+pub use listed_tools::{BadTool, ListedTools};
 pub use options::{CallParams, ClientOptions};
 
 /// A client connected to one MCP server.

@@ -81,6 +81,8 @@ mod adapt;
 mod ask;
 mod calls;
 mod event;
+#[cfg(feature = "skills")]
+mod offered_skills;
 mod outcome;
 mod received;
 mod requests;

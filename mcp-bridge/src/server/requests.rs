@@ -47,7 +47,7 @@ pub struct ServerOptions {
     pub max_rounds: u32,
     /// The offered skills. See [`offer_skills`](Self::offer_skills).
     #[cfg(feature = "skills")]
-    pub(super) skills: Option<super::skills::OfferedSkills>,
+    pub(super) skills: Option<super::offered_skills::OfferedSkills>,
 }
 
 impl ServerOptions {
