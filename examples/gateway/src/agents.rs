@@ -10,7 +10,7 @@ use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, Set
 use crate::store::ThreadName;
 use crate::telemetry::Telemetry;
 use crate::tools::sources::ServerOptions;
-use crate::tools::{FromServer, Offered, PageServer, PageServers, Toolbox};
+use crate::tools::{EventHandler, Offered, PageServer, PageServers, Toolbox};
 use acp_types::v1::initialization::Implementation;
 use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
 use agui_bridge::hub::HubOptions;
@@ -212,27 +212,26 @@ impl AcpAgents {
         let mut options = user.conversation.clone();
         options.translator.interrupt_prefix = names.interrupt_prefix;
         options.translator.id_scope = names.id_scope;
-        let page = self.page_tools(&key.user, servers, &mut options);
         let name = key.text();
+        let events = {
+            let connection = Arc::downgrade(&user.connection);
+            let name = name.clone();
+            move |event| {
+                if let Some(connection) = connection.upgrade() {
+                    connection.handle_page(&name, event);
+                }
+            }
+        };
+        let page = self.page_tools(&key.user, servers, &mut options, Arc::new(events));
         let mut conversation = Conversation::new(options);
         if let Some(session) = remembered.borrow().clone() {
             conversation = conversation.with_remembered(session);
         }
-        let (page, events) = page.unzip();
         if let Some(page) = &page {
             page.offer(conversation.tools());
         }
         let state = ThreadState::new(page, remembered);
-        let opened = user.connection.open_thread(&name, conversation, state)?;
-        if let (true, Some(mut events)) = (opened, events) {
-            let connection = user.connection.clone();
-            tokio::spawn(async move {
-                while let Some(event) = events.recv().await {
-                    connection.handle_page(&name, event);
-                }
-            });
-        }
-        Ok(opened)
+        Ok(user.connection.open_thread(&name, conversation, state)?)
     }
 
     /// Returns the MCP server of a thread, if it has one. Adds it and the relays to the sessions.
@@ -241,19 +240,20 @@ impl AcpAgents {
         user: &str,
         servers: &Arc<PageServers>,
         options: &mut ConversationOptions,
-    ) -> Option<(PageServer, mpsc::Receiver<FromServer>)> {
+        events: EventHandler,
+    ) -> Option<PageServer> {
         let is_page = self.binding == PageToolsBinding::Mcp;
         let is_contextual = self.binding == PageToolsBinding::Contextual;
         options.page_tools = if is_contextual { PageTools::Contextual } else { PageTools::Off };
         if !is_page && !servers.has_relays(&self.name) {
             return None;
         }
-        let opened = servers.open_one(user, &self.name, self.own_tools.unwrap_or(true));
+        let opened = servers.open_one(user, &self.name, self.own_tools.unwrap_or(true), events);
         let opened = opened.and_then(|opened| {
-            options.mcp_servers.extend(opened.0.relays(self.is_local)?);
+            options.mcp_servers.extend(opened.relays(self.is_local)?);
             if is_page {
-                let stdio = opened.0.over_stdio(&options.frontend)?;
-                let servers = vec![opened.0.over_http(&options.frontend), stdio];
+                let stdio = opened.over_stdio(&options.frontend)?;
+                let servers = vec![opened.over_http(&options.frontend), stdio];
                 options.page_tools =
                     PageTools::Mcp { servers, always: self.own_tools == Some(true) };
             }

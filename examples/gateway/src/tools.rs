@@ -18,7 +18,7 @@ pub mod shim;
 pub mod sources;
 pub mod toolbox;
 
-pub use page_server::{FromServer, PageServer, PageServers, ToolQuestion};
+pub use page_server::{EventHandler, FromServer, PageServer, PageServers, ToolQuestion};
 pub use questions::{Called, MAX_SAMPLES, Questions, Refused};
 pub use relay::traced_meta;
 pub use toolbox::{ModelCaller, Offered, OfferedServer, Toolbox};

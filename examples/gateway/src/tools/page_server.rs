@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::AbortHandle;
 
 mod asking;
@@ -36,9 +36,6 @@ mod service;
 
 pub(crate) use asking::{ask_user, tool_question};
 pub(crate) use service::Withdraw;
-
-/// Maximum number of calls that wait for a conversation.
-const MAX_REQUESTS: usize = 64;
 
 /// Maximum number of requests at work to the server of one conversation, including streams that are open.
 const MAX_AT_WORK: usize = 64;
@@ -69,6 +66,9 @@ pub(crate) const ALIVE_TIME: Duration = Duration::from_secs(10);
 
 /// The result of a call for the agent: a text, and whether it is an error.
 pub type TextResult = (String, bool);
+
+/// Takes the events of a server. An event without a conversation is dropped with its reply.
+pub type EventHandler = Arc<dyn Fn(FromServer) + Send + Sync>;
 
 /// An event for the conversation.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ impl PageServers {
     }
 
     /// Opens a server for a conversation of `user` with `agent`, and relays of MCP servers. With `offers_own` it includes the
-    /// server's own tools. Returns the server, and its events.
+    /// server's own tools.
     ///
     /// # Errors
     /// The system has no randomness.
@@ -209,32 +209,32 @@ impl PageServers {
         user: &str,
         agent: &str,
         offers_own: bool,
-    ) -> io::Result<(PageServer, mpsc::Receiver<FromServer>)> {
-        let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
+        events: EventHandler,
+    ) -> io::Result<PageServer> {
         let calls = Arc::new(AtomicU64::new(0));
         let service = Arc::new(PageService {
             tools: Mutex::new(Arc::from([])),
             toolbox: offers_own.then(|| self.toolbox.clone()),
             user: user.to_owned(),
-            requests: requests.clone(),
+            events: events.clone(),
             calls: calls.clone(),
         });
         let door = self.publish(service.clone(), None)?;
         let mut relays = Vec::new();
         for server in self.toolbox.relayed(agent) {
-            let (requests, calls) = (requests.clone(), calls.clone());
+            let events = events.clone();
+            let calls = calls.clone();
             let changes = server.server.subscribe(user);
             let (user, telemetry) = (user.to_owned(), self.telemetry.clone());
             let server = server.clone();
             let (watched, followed) = (Mutex::default(), server.clone());
-            let relay =
-                RelayService { server: followed, user, requests, calls, telemetry, watched };
+            let relay = RelayService { server: followed, user, events, calls, telemetry, watched };
             let relay = Arc::new(relay);
             let door = self.publish(relay.clone(), Some(server.clone()))?;
             let watch = tokio::spawn(report_changes(changes, relay, door.endpoint.clone()));
             relays.push(Relay { door, server, watch: watch.abort_handle() });
         }
-        Ok((PageServer { door, service, relays }, inbox))
+        Ok(PageServer { door, service, relays })
     }
 
     /// Gives a service an address and a secret.

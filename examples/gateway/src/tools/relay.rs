@@ -1,7 +1,9 @@
 //! Requests of an agent to an MCP server, which pass through this program: traced, audited, and with questions to the user of the
 //! conversation.
 use crate::telemetry::{Span, Telemetry, cut};
-use crate::tools::page_server::{ALIVE_TIME, AUDIT, FromServer, Withdraw, ask_user, tool_question};
+use crate::tools::page_server::{
+    ALIVE_TIME, AUDIT, EventHandler, FromServer, Withdraw, ask_user, tool_question,
+};
 use crate::tools::sources::{CallEvent, ServerCall, ServerChanges, WatchedResource};
 use crate::tools::toolbox::OfferedServer;
 use async_trait::async_trait;
@@ -29,7 +31,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::interval;
 
 /// Member of `_meta` with the least level of log messages.
@@ -76,7 +78,7 @@ pub(crate) async fn report_changes(
 pub(crate) struct RelayService {
     pub(crate) server: Arc<OfferedServer>,
     pub(crate) user: String,
-    pub(crate) requests: mpsc::Sender<FromServer>,
+    pub(crate) events: EventHandler,
     /// The number of calls of the conversation.
     pub(crate) calls: Arc<AtomicU64>,
     pub(crate) telemetry: Telemetry,
@@ -272,10 +274,8 @@ impl RelayService {
     async fn span(&self, subject: &Subject<'_>) -> Option<Span> {
         let stated = subject.meta.and_then(|meta| TraceContext::from_meta(meta.as_str()));
         let (reply, run) = oneshot::channel();
-        let run = match self.requests.send(FromServer::Span(reply)).await {
-            Ok(()) => run.await.ok().flatten(),
-            Err(_) => None,
-        };
+        (self.events)(FromServer::Span(reply));
+        let run = run.await.ok().flatten();
         let (method, target, run) =
             (subject.method.to_owned(), cut(subject.target), stated.or(run));
         let name = match subject.method {
@@ -307,7 +307,7 @@ impl RelayService {
         context: Option<&CallContext>,
     ) -> CallEvent {
         // Questions are withdrawn when the request ends or is cancelled.
-        let _withdraw = Withdraw { requests: &self.requests, key: subject.key, is_over: false };
+        let _withdraw = Withdraw { events: &self.events, key: subject.key, is_over: false };
         let mut asked = FuturesUnordered::new();
         let (mut beat, mut progress) = (interval(ALIVE_TIME), 0.0);
         let report = |progress, total, message: Option<&str>| {
@@ -374,6 +374,6 @@ impl RelayService {
         };
         let call = (subject.target, subject.meta);
         let question = tool_question(call, form, extracted.context.as_ref(), name, None)?;
-        ask_user(&self.requests, subject.key, question).await
+        ask_user(&self.events, subject.key, question).await
     }
 }

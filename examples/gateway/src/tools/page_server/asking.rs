@@ -1,5 +1,5 @@
 //! Questions of tools to the user of the conversation.
-use super::{FromServer, PageService, ToolQuestion};
+use super::{EventHandler, FromServer, PageService, ToolQuestion};
 use crate::tools::questions::Asker;
 use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::frontend_tool::agent_call_id;
@@ -10,7 +10,7 @@ use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::{ElicitRequestFormParams, ElicitRequestParams};
 use mcp_bridge::plugin::{Ask, Outcome};
 use mcp_bridge::server::ToolCall;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// A call of a tool that asks the user of the conversation.
 pub(super) struct Asking<'a> {
@@ -33,7 +33,7 @@ impl Asker for Asking<'_> {
         let call = (&*self.call.name, self.call.meta.as_ref());
         let question = tool_question(call, form, ask.context.as_ref(), &ask.key, session_id);
         let answer = match question {
-            Ok(question) => ask_user(&self.service.requests, self.key, question).await,
+            Ok(question) => ask_user(&self.service.events, self.key, question).await,
             Err(why) => Err(why),
         };
         answer.map_or_else(Outcome::Error, Outcome::Value)
@@ -69,16 +69,12 @@ pub(crate) fn tool_question(
 
 /// Asks the user of the conversation. Returns the answer, or a cancellation without one.
 pub(crate) async fn ask_user(
-    requests: &mpsc::Sender<FromServer>,
+    events: &EventHandler,
     key: u64,
     question: ToolQuestion,
 ) -> Result<Raw, String> {
     let (reply, answer) = oneshot::channel();
-    let asked = FromServer::Ask { key, question: Box::new(question), reply };
-    let answer = match requests.send(asked).await {
-        Ok(()) => answer.await.ok(),
-        Err(_) => None,
-    };
-    let answer = answer.unwrap_or_else(|| ElicitationAction::Cancel(Extra::new()));
+    events(FromServer::Ask { key, question: Box::new(question), reply });
+    let answer = answer.await.unwrap_or_else(|_| ElicitationAction::Cancel(Extra::new()));
     Raw::from_value(&answer).map_err(|error| error.to_string())
 }

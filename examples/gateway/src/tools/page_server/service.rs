@@ -1,6 +1,6 @@
 //! The tools of the page and the server's own, for the agent of one conversation.
 use super::asking::Asking;
-use super::{ALIVE_TIME, AUDIT, FromServer};
+use super::{ALIVE_TIME, AUDIT, EventHandler, FromServer};
 use crate::tools::questions::{Held, failed};
 use crate::tools::toolbox::Toolbox;
 use agui_bridge::frontend_tool::{NewCall, agent_call_id};
@@ -12,7 +12,7 @@ use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
 use mcp_bridge_http::{CallContext, Service};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::interval;
 
 /// The service behind the endpoint.
@@ -21,21 +21,21 @@ pub(super) struct PageService {
     /// The server's own tools, if they are offered.
     pub(super) toolbox: Option<Arc<Toolbox>>,
     pub(super) user: String,
-    pub(super) requests: mpsc::Sender<FromServer>,
+    pub(super) events: EventHandler,
     pub(super) calls: Arc<AtomicU64>,
 }
 
 /// Reports a cancelled call, unless it is over.
 pub(crate) struct Withdraw<'a> {
-    pub(crate) requests: &'a mpsc::Sender<FromServer>,
+    pub(crate) events: &'a EventHandler,
     pub(crate) key: u64,
     pub(crate) is_over: bool,
 }
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        if !self.is_over && self.requests.try_send(FromServer::Withdrawn(self.key)).is_err() {
-            tracing::debug!("the conversation is not informed of a cancelled call");
+        if !self.is_over {
+            (self.events)(FromServer::Withdrawn(self.key));
         }
     }
 }
@@ -53,7 +53,7 @@ impl Service for PageService {
         let key = self.calls.fetch_add(1, Ordering::Relaxed);
         let (user, tool, content) = (&*self.user, &*call.name, call.arguments.as_str());
         tracing::info!(target: AUDIT, event = "tool.call", user, tool, content);
-        let mut withdraw = Withdraw { requests: &self.requests, key, is_over: false };
+        let mut withdraw = Withdraw { events: &self.events, key, is_over: false };
         match self.own(&call.name) {
             Some(toolbox) => self.call_own(toolbox, call, context, &mut withdraw).await.into(),
             None => self.call_page(call, context, &mut withdraw).await.into(),
@@ -76,17 +76,14 @@ impl PageService {
         context: &CallContext,
         withdraw: &mut Withdraw<'_>,
     ) -> CallToolResult {
-        let (reply, told) = oneshot::channel();
+        let (reply, result) = oneshot::channel();
         let mut request = NewCall::new(&*call.name, call.arguments.clone());
         request.agent_id = call.meta.as_ref().and_then(agent_call_id);
         let (key, context) = (withdraw.key, context.clone());
-        let request = FromServer::Call { key, call: request, context, reply };
-        let told = match self.requests.send(request).await {
-            Ok(()) => told.await.ok(),
-            Err(_) => None,
-        };
+        (self.events)(FromServer::Call { key, call: request, context, reply });
+        let result = result.await.ok();
         withdraw.is_over = true;
-        let (text, is_error) = told.unwrap_or_else(|| ("the page is gone".to_owned(), true));
+        let (text, is_error) = result.unwrap_or_else(|| ("the page is gone".to_owned(), true));
         let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(text))]);
         result.is_error = is_error.then_some(true);
         result

@@ -232,7 +232,10 @@ impl World {
         let app = Router::new().route("/mcp/threads/{name}", any(handle));
         let app = app.with_state(servers.clone());
         tokio::spawn(async move { axum::serve(listener, app).await });
-        let (page, inbox) = servers.open_one("ada", "agent", false).expect("randomness");
+        let (sender, inbox) = mpsc::channel(64);
+        let events = move |event| sender.try_send(event).expect("room for an event");
+        let page = servers.open_one("ada", "agent", false, Arc::new(events));
+        let page = page.expect("randomness");
         (Self { notes, upstream, page }, inbox)
     }
 
