@@ -16,19 +16,22 @@
 //! ([`Catalog::load`]).
 mod agent;
 mod archive;
+mod document;
 mod download;
 mod install;
 mod known_agents;
 mod launch;
+mod programs;
 mod registry;
 mod table;
 mod task;
 
-pub use agent::{Agent, LoginMethod, Quirks, Transport};
+pub use agent::{Agent, Binary, LoginMethod, Quirks, Transport};
 pub use archive::{ArchiveError, Limits};
-pub use download::DownloadError;
-pub use install::{Binary, InstallError, Installation};
-pub use known_agents::{Catalog, CatalogError, MAX_DOCUMENT_BYTES};
-pub use launch::{Launch, LaunchError, Programs};
+pub use document::{CatalogError, DownloadError, MAX_DOCUMENT_BYTES};
+pub use install::{InstallError, Installation};
+pub use known_agents::Catalog;
+pub use launch::{Launch, LaunchError};
+pub use programs::Programs;
 pub use table::table;
 pub use task::{AgentsCommand, TaskError};

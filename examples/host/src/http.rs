@@ -31,14 +31,17 @@
 //! ```
 
 mod access;
+mod access_error;
 mod body;
 mod connection;
 mod failures;
+mod grant;
 mod layers;
 mod oidc;
 mod progress;
 mod proxies;
 mod quotas;
+mod refused;
 mod request_error;
 mod secret;
 mod serve;
@@ -48,18 +51,20 @@ mod site;
 mod tls;
 mod users;
 
-pub use access::{Access, AccessError};
+pub use access::Access;
+pub use access_error::AccessError;
 pub use body::{MAX_BODY, read_body, read_json};
 pub use connection::{BodyTimeout, Connection, hold};
+pub use grant::Principal;
 pub use layers::{authenticate, check_site, sign_in};
 pub use oidc::{KeysError, OidcSettings, SignatureAlgorithm, SourceError};
 pub use proxies::TrustedProxies;
 pub use quotas::{AtWork, UserLimits};
 pub use request_error::{Part, RequestError};
-pub use secret::Secret;
+pub use secret::{MIN_LOCAL_TOKEN, MIN_TOKEN, Secret};
 pub use serve::{ConnectionLimits, serve};
 pub use session_routes::session_routes;
 pub use sessions::{SessionLimits, SessionStore};
 pub use site::SiteSettings;
 pub use tls::{Tls, TlsError};
-pub use users::{AuthSettings, MIN_LOCAL_TOKEN, MIN_TOKEN, Principal, cookie_suffix, cookies_of};
+pub use users::{AuthSettings, cookie_suffix, cookies_of};

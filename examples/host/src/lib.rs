@@ -20,6 +20,8 @@ pub mod catalog;
 #[cfg(feature = "workspace")]
 pub mod files;
 #[cfg(feature = "http")]
+mod hexadecimal;
+#[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "http")]
 pub mod key;

@@ -17,6 +17,7 @@ mod descendants;
 #[cfg(target_os = "linux")]
 mod errors;
 mod guard;
+pub(crate) mod guard_arguments;
 pub(crate) mod launch;
 
 /// Returns the path under which this program starts itself: the running image, even if the file was replaced.

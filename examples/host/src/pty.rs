@@ -1,6 +1,7 @@
 //! A command in a terminal of its own, for programs that read keys and draw a screen.
 use crate::process::Process;
-use crate::process::launch::{ErrorOutput, Scope, guarded};
+use crate::process::guard_arguments::{ErrorOutput, Scope};
+use crate::process::launch::guarded;
 use pty_process::{OwnedReadPty, OwnedWritePty, Size};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -19,6 +19,7 @@ mod pass;
 mod reassembly;
 mod session;
 mod tap;
+mod whole_write;
 
 pub use gathering::{Gathering, Gathers};
 pub use insertion::{Insert, Insertion, Treatment, Watching};

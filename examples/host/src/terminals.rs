@@ -1,6 +1,6 @@
 //! Commands that an agent runs on this machine, below a root.
+use crate::files::Root;
 use crate::process::Process;
-use crate::workspace::Access;
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::terminals::{
     CreateTerminalRequest, TerminalExitStatus, TerminalId, TerminalOutputResponse,
@@ -92,10 +92,10 @@ struct Shared {
 }
 
 impl Terminals {
-    /// Runs a command, and sends its changes to `shows`.
+    /// Runs a command below a root, and sends its changes to `shows`.
     pub(crate) fn create(
         &mut self,
-        access: &Access,
+        root: &Root,
         request: &CreateTerminalRequest,
         shows: mpsc::Sender<(SessionId, TerminalEvent)>,
     ) -> Result<TerminalId, ErrorObject> {
@@ -105,7 +105,7 @@ impl Terminals {
             let message = "too many terminals; release some";
             return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         }
-        let cwd = access.root.directory(request.cwd.as_deref())?;
+        let cwd = root.directory(request.cwd.as_deref())?;
         let (process, stdout) = spawn(request, &cwd)?;
         self.begun += 1;
         let id = TerminalId::from(format!("terminal-{}", self.begun));

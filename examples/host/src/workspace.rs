@@ -183,7 +183,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
 
     fn create(&mut self, access: &Access, params: &RawValue) -> Answer {
         let request: CreateTerminalRequest = decode(params)?;
-        let created = self.terminals.create(access, &request, self.shows.clone());
+        let created = self.terminals.create(&access.root, &request, self.shows.clone());
         answer(created.map(CreateTerminalResponse::new))
     }
 

@@ -1,7 +1,7 @@
 //! An agent of the catalogue.
-use crate::catalog::Binary;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// How an agent is started, installed and logged in to.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -130,4 +130,20 @@ impl Agent {
 /// Quotes the brackets of extras, which shells would expand.
 fn quoted(package: &str) -> String {
     if package.contains('[') { format!("'{package}'") } else { package.to_owned() }
+}
+
+/// A program behind an address, alone or in an archive.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Binary {
+    /// Address of a tar.gz, a zip or a program.
+    pub archive: String,
+    /// Path of the program in the archive.
+    pub program: PathBuf,
+    /// SHA-256 of the file at the address, in hexadecimal digits.
+    pub sha256: Option<String>,
+    /// Version of the agent.
+    pub version: String,
+    /// The document that has the address, if it is not part of this package.
+    pub document: Option<PathBuf>,
 }

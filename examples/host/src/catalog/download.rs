@@ -1,10 +1,8 @@
 //! Downloads: documents of a registry, with a copy in the cache folder of the user, and files of agents.
-use crate::catalog::CatalogError;
-use crate::catalog::known_agents::MAX_DOCUMENT_BYTES;
+use crate::catalog::document::{CatalogError, DownloadError, MAX_DOCUMENT_BYTES, read_file};
 use core::fmt::Write as _;
 use core::future::Future;
 use core::time::Duration;
-use display_error_chain::ErrorChainExt;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
 use rustls::crypto::ring::default_provider;
@@ -27,30 +25,6 @@ const STALL_TIME: Duration = Duration::from_secs(60);
 
 /// Maximum number of redirections.
 const MAX_REDIRECTS: usize = 5;
-
-/// A document that is not available.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DownloadError {
-    /// The address is neither HTTPS nor on this machine.
-    #[error("expected an address with https, or with http on this machine")]
-    Address,
-    /// The request failed.
-    #[error("{}", .0.chain())]
-    Request(#[from] reqwest::Error),
-    /// The document is too large.
-    #[error("expected at most {0} bytes")]
-    Size(u64),
-    /// The document is not UTF-8.
-    #[error("expected text in UTF-8")]
-    Text,
-    /// The request cannot be made.
-    #[error("cannot start the request: {0}")]
-    Start(io::Error),
-    /// A file cannot be written.
-    #[error("cannot write the download: {0}")]
-    Write(io::Error),
-}
 
 /// Returns the address if `document` is one instead of a file.
 pub(crate) fn address(document: &Path) -> Option<&str> {
@@ -136,7 +110,7 @@ fn is_fresh(copy: &Path) -> bool {
 }
 
 fn stored<T>(copy: &Path, read: impl Fn(&str) -> Result<T, CatalogError>) -> Option<T> {
-    read(&crate::catalog::known_agents::read_file(copy).ok()?).ok()
+    read(&read_file(copy).ok()?).ok()
 }
 
 /// Replaces the copy at once, so that another program never reads a part of it.

@@ -1,28 +1,12 @@
 //! Installation of the programs of a registry, with the consent of the user.
 use crate::catalog::archive::{self, ArchiveError, Limits};
-use crate::catalog::{Agent, DownloadError, download};
+use crate::catalog::{Agent, Binary, DownloadError, download};
 use core::fmt::{self, Display, Formatter};
 use reqwest::Url;
 use std::env;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// A program behind an address, alone or in an archive.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Binary {
-    /// Address of a tar.gz, a zip or a program.
-    pub archive: String,
-    /// Path of the program in the archive.
-    pub program: PathBuf,
-    /// SHA-256 of the file at the address, in hexadecimal digits.
-    pub sha256: Option<String>,
-    /// Version of the agent.
-    pub version: String,
-    /// The document that has the address, if it is not part of this package.
-    pub document: Option<PathBuf>,
-}
 
 /// An agent cannot be installed.
 #[derive(Debug, thiserror::Error)]

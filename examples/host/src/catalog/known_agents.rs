@@ -1,13 +1,9 @@
 //! The agents that are known, from the data of this package and from a document of the official registry.
-use crate::catalog::{Agent, DownloadError, Programs, download, registry};
+use crate::catalog::document::read_file;
+use crate::catalog::{Agent, CatalogError, Programs, download, registry};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-/// Maximum size of a document of a registry, in bytes.
-pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
+use std::path::Path;
 
 /// Maximum number of names that are suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
@@ -26,48 +22,6 @@ pub struct Catalog {
     agents: Vec<Agent>,
     #[serde(skip)]
     warning: Option<String>,
-}
-
-/// A catalogue cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CatalogError {
-    /// The file cannot be read.
-    #[error("{path}: {error}", path = .path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        error: io::Error,
-    },
-    /// The file is too large.
-    #[error("{path}: expected at most {MAX_DOCUMENT_BYTES} bytes", path = .0.display())]
-    Size(PathBuf),
-    /// The data of this package is invalid.
-    #[error("the built-in catalogue: {0}")]
-    Known(#[from] toml::de::Error),
-    /// The document is no registry.
-    #[error("expected a document of the agent registry, {{\"version\":…,\"agents\":[…]}}: {0}")]
-    Registry(#[from] serde_json::Error),
-    /// An entry cannot be used.
-    #[error("agents[{index}]: {why}")]
-    Entry {
-        /// Position in the document, from 0.
-        index: usize,
-        /// What was expected and what is there.
-        why: String,
-    },
-    /// The document cannot be downloaded.
-    #[error(transparent)]
-    Download(#[from] DownloadError),
-    /// A document of this path cannot be used.
-    #[error("{path}: {error}", path = .path.display())]
-    Document {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        error: Box<CatalogError>,
-    },
 }
 
 impl Catalog {
@@ -189,18 +143,6 @@ impl Catalog {
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         found.into_iter().take(MAX_SUGGESTIONS).map(|(_, id)| id).collect()
     }
-}
-
-/// Reads a document of a limited size.
-pub(crate) fn read_file(path: &Path) -> Result<String, CatalogError> {
-    let read = |error| CatalogError::Read { path: path.to_owned(), error };
-    let mut text = String::new();
-    let mut file = File::open(path).map_err(read)?.take(MAX_DOCUMENT_BYTES + 1);
-    file.read_to_string(&mut text).map_err(read)?;
-    if file.limit() == 0 {
-        return Err(CatalogError::Size(path.to_owned()));
-    }
-    Ok(text)
 }
 
 /// Returns whether two agents have the same package, in any version.

@@ -1,23 +1,24 @@
 //! Users of an OpenID Connect provider: tokens that it signed, and its keys.
+use crate::hexadecimal::hexadecimal;
 use crate::http::AccessError;
-use crate::http::users::{Grant, hexadecimal};
-use keys::Keys;
-use serde::{Deserialize, Serialize};
+use crate::http::grant::Grant;
+use keys::{Header, Keys};
 use sha2::{Digest, Sha256};
 use source::Source;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
 mod keys;
 mod ring;
+mod settings;
 mod source;
+mod source_error;
 mod token;
 
 pub use keys::KeysError;
-pub use source::SourceError;
+pub use settings::{OidcSettings, SignatureAlgorithm};
+pub use source_error::SourceError;
 pub(crate) use token::TokenError;
 
 /// Minimum time between two attempts to read the keys, also if tokens name unknown keys.
@@ -28,66 +29,6 @@ const REFRESH_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// Age of keys after which they are not used any more, if the provider cannot be reached.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Users of an OpenID Connect provider, if an issuer is set.
-///
-/// Spec: [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068#section-4), for the validation of access tokens
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct OidcSettings {
-    /// URL of the provider, exactly as in the `iss` of its tokens.
-    pub issuer: Option<String>,
-    /// The `aud` of tokens for this server.
-    pub audience: Option<String>,
-    /// A file with the keys of the provider, as a JWK set.
-    pub jwks_file: Option<PathBuf>,
-    /// URL of the keys. Without it and without a file, the provider names the URL in its metadata.
-    pub jwks_url: Option<String>,
-    /// The claim that names the user.
-    pub user_claim: String,
-    /// Scopes that a token needs, separated by spaces.
-    pub scope: Option<String>,
-    /// Values that a token needs in other claims, such as a group.
-    pub claims: BTreeMap<String, String>,
-    /// Accepted algorithms of signatures.
-    pub algorithms: Vec<SignatureAlgorithm>,
-}
-
-impl Default for OidcSettings {
-    fn default() -> Self {
-        use SignatureAlgorithm::{EdDsa, Es256, Ps256, Rs256};
-        Self {
-            issuer: None,
-            audience: None,
-            jwks_file: None,
-            jwks_url: None,
-            user_claim: "sub".to_owned(),
-            scope: None,
-            claims: BTreeMap::new(),
-            algorithms: vec![Rs256, Ps256, Es256, EdDsa],
-        }
-    }
-}
-
-/// An algorithm of signatures with a public key.
-///
-/// Spec: [RFC 7518, section 3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[non_exhaustive]
-pub enum SignatureAlgorithm {
-    /// RSA with PKCS #1 v1.5 and SHA-256.
-    #[serde(rename = "RS256")]
-    Rs256,
-    /// RSA with PSS and SHA-256.
-    #[serde(rename = "PS256")]
-    Ps256,
-    /// ECDSA on P-256 with SHA-256.
-    #[serde(rename = "ES256")]
-    Es256,
-    /// Ed25519.
-    #[serde(rename = "EdDSA")]
-    EdDsa,
-}
 
 /// The provider, and its keys as far as they are known.
 #[derive(Debug)]
@@ -174,7 +115,7 @@ impl Oidc {
         }
     }
 
-    async fn refresh(self: &Arc<Self>, header: Option<&token::Header>) {
+    async fn refresh(self: &Arc<Self>, header: Option<&Header>) {
         let is_needed = !self.cache().has_key(header, Instant::now());
         let reading = self.reading.clone();
         let reading = if is_needed {
@@ -218,13 +159,13 @@ impl Cache {
         (now.saturating_duration_since(*read) < MAX_AGE).then(|| keys.clone())
     }
 
-    fn has_key(&self, header: Option<&token::Header>, now: Instant) -> bool {
+    fn has_key(&self, header: Option<&Header>, now: Instant) -> bool {
         let Some(keys) = self.current(now) else { return false };
         header.is_none_or(|header| keys.of(header).next().is_some())
     }
 
     /// Returns whether the keys are to be read: the one of the token is unknown, or they are old.
-    fn is_refresh_due(&self, header: Option<&token::Header>, now: Instant) -> bool {
+    fn is_refresh_due(&self, header: Option<&Header>, now: Instant) -> bool {
         let age = |at: Instant| now.saturating_duration_since(at);
         let is_old = self.keys.as_ref().is_none_or(|(_, read)| age(*read) >= REFRESH_AGE);
         let may_try = self.attempt.is_none_or(|attempt| age(attempt) >= REFRESH_INTERVAL);

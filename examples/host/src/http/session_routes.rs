@@ -1,8 +1,8 @@
 //! The sessions of a user over HTTP.
 use crate::http::access::{AUDIT, Access};
-use crate::http::layers::Refused;
+use crate::http::grant::Grant;
+use crate::http::refused::Refused;
 use crate::http::sessions::CurrentSession;
-use crate::http::users::Grant;
 use crate::http::{Part, Principal, RequestError};
 use axum::extract::{Extension, Path, Request};
 use axum::http::{StatusCode, header};

@@ -1,6 +1,8 @@
 //! Sessions of browsers: each begins with a token, has limits of time, and can be ended alone.
+use crate::hexadecimal::hexadecimal;
 use crate::http::Principal;
-use crate::http::users::{Grant, Users, hexadecimal};
+use crate::http::grant::Grant;
+use crate::http::users::Users;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

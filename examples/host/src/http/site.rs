@@ -1,6 +1,6 @@
 //! Hosts and origins: the pages that may use the server.
 use crate::http::AccessError;
-use crate::http::layers::Refused;
+use crate::http::refused::Refused;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, header};

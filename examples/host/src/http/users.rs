@@ -1,24 +1,19 @@
 //! Users and their credentials: a bearer token, a token of an OpenID provider, or a header of a proxy.
+use crate::hexadecimal::hexadecimal;
+use crate::http::grant::Grant;
 use crate::http::oidc::{Oidc, OidcSettings, TokenError};
 use crate::http::proxies::TrustedProxies;
-use crate::http::{AccessError, Secret};
+use crate::http::secret::{MIN_LOCAL_TOKEN, MIN_TOKEN};
+use crate::http::{AccessError, Principal, Secret};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
-
-/// Minimum number of characters of a token, unless the listener is on loopback.
-pub const MIN_TOKEN: usize = 16;
-
-/// Minimum number of characters of a token of the settings, also on loopback: more than the values of other settings,
-/// such as `true`, which become tokens if they are written below `[auth.tokens]`.
-pub const MIN_LOCAL_TOKEN: usize = 8;
 
 /// Bytes of a generated token.
 const GENERATED: usize = 16;
@@ -37,24 +32,6 @@ const MAX_COOKIES: usize = 8;
 
 /// Header with the key of a session.
 pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("sign-in-key");
-
-/// A user. The empty name is that of all callers of a server without authentication.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Principal(Arc<str>);
-
-impl From<&str> for Principal {
-    fn from(name: &str) -> Self {
-        Self(name.into())
-    }
-}
-
-impl Principal {
-    /// Returns the name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 /// Authentication of users.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -108,17 +85,6 @@ impl AuthSettings {
         let are_named = self.trusted_header.is_some() || self.oidc.issuer.is_some();
         self.tokens.len() > 1 || are_named
     }
-}
-
-/// A user with valid credentials.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Grant {
-    pub(crate) user: Principal,
-    /// Digest of what a session of the user depends on: the token, or the settings of the OpenID provider. Empty for a user
-    /// without a token: it begins no session.
-    pub(crate) credential: String,
-    /// End of the credentials, in seconds since 1970.
-    pub(crate) until: Option<u64>,
 }
 
 /// Result of looking for credentials in a request.
@@ -299,12 +265,4 @@ pub fn cookies_of<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<It
     let pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));
     let named = pairs.filter(move |(key, _)| key.trim() == name);
     named.map(|(_, value)| value.trim()).take(MAX_COOKIES)
-}
-
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

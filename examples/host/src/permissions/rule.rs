@@ -1,6 +1,5 @@
 //! A rule, as in a file of settings.
 use crate::permissions::command::ANY_WORDS;
-use crate::permissions::rules::Match;
 use acp_types::v1::tool_calls::ToolKind;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::de::value::StrDeserializer;
@@ -61,6 +60,15 @@ impl Action {
             Self::Reject => "reject",
         }
     }
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Match {
+    No,
+    /// The value cannot be compared.
+    Unclear,
+    Yes,
 }
 
 /// The entries of a condition, at least one. A single entry may be written without a list.

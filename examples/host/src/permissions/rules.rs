@@ -3,7 +3,7 @@ use crate::permissions::command::file_name;
 use crate::permissions::facts::Facts;
 use crate::permissions::json::Fact;
 use crate::permissions::path::below;
-use crate::permissions::rule::{Action, Entries, Rule};
+use crate::permissions::rule::{Action, Entries, Match, Rule};
 use std::path::Path;
 
 /// Kind of a tool call without a kind.
@@ -50,15 +50,6 @@ pub struct Rules {
     /// Each with its number in the file, from 1.
     rules: Vec<(usize, Rule)>,
     files: Files,
-}
-
-/// Whether a condition holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Match {
-    No,
-    /// The value cannot be compared.
-    Unclear,
-    Yes,
 }
 
 /// The first rule for a call.

@@ -1,5 +1,6 @@
 //! A process and its group, awaited with tokio.
-use super::launch::{ErrorOutput, Scope, command};
+use super::guard_arguments::{ErrorOutput, Scope};
+use super::launch::command;
 use crate::system::{ProcessGroup, Signal};
 use std::ffi::OsString;
 use std::io;

@@ -2,16 +2,14 @@
 //!
 //! Only Linux notifies a process of the end of its parent; there the guard stays, and ends the whole group after any end of
 //! the parent. With [`Scope::All`] it is the parent of all orphans below it, and ends with the last of them. Elsewhere a guard serves only to merge a command's standard error into its output.
-use super::launch::{ErrorOutput, Scope, cannot_run};
+use super::guard_arguments::{ErrorOutput, GUARD, Scope};
+use super::launch::cannot_run;
 use std::env::ArgsOs;
 use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitCode, Stdio};
 #[cfg(target_os = "linux")]
 use tokio::signal::unix::Signal as UnixSignals;
-
-/// First argument of this program when it is started as a guard.
-pub(super) const GUARD: &str = "--guard-for-parent";
 
 /// Base of the exit status of a command that a signal ended; the signal's number is added.
 #[cfg(target_os = "linux")]

@@ -3,60 +3,13 @@
 //! On Linux this program is started once more as a [`Guard`](super::Guard), because only a process itself can request a
 //! notification of its parent's end. Elsewhere a command is started directly: on Windows its job ends it, and on other systems it
 //! sees the end of its input.
-use super::guard::GUARD;
+use super::guard_arguments::{ErrorOutput, GUARD, Scope};
 use super::own_program;
 use crate::system;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::process::{Child, Command, ExitCode, Stdio};
-
-/// Destination of a command's standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ErrorOutput {
-    /// To this program's.
-    Inherited,
-    /// To this program's, within a limit where a guard can count: on Linux.
-    Bounded,
-    /// Into the command's standard output.
-    Merged,
-}
-
-impl ErrorOutput {
-    /// Returns the destination with this argument of the guard.
-    pub(super) fn of(argument: &OsStr) -> Self {
-        let all = [Self::Bounded, Self::Merged];
-        all.into_iter().find(|it| argument == it.as_str()).unwrap_or(Self::Inherited)
-    }
-
-    /// Argument of the guard.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Inherited => "inherited",
-            Self::Bounded => "bounded",
-            Self::Merged => "merged",
-        }
-    }
-}
-
-/// Processes that end with a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Those of its process group.
-    Group,
-    /// All that it has started, where a guard can find them: on Linux.
-    All,
-}
-
-impl Scope {
-    /// Argument of the guard.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Group => "group",
-            Self::All => "all",
-        }
-    }
-}
 
 /// Returns the command that runs `program` in a group of its own, and whether a guard runs it.
 ///

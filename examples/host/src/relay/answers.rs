@@ -1,6 +1,6 @@
 //! Answers to the agent that do not come from the editor, between the editor's lines.
 
-use super::pass::write;
+use super::whole_write::write;
 use crate::system::End;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, channel};

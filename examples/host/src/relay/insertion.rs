@@ -1,7 +1,7 @@
 //! Insertion of text into forwarded lines, and answers instead of forwarding.
 
 use super::answers::{Answers, SharedInput};
-use super::pass::write;
+use super::whole_write::write;
 use crate::system::End;
 use core::ops::Range;
 use jsonrpc_core::framing::Lines;

@@ -2,11 +2,12 @@
 
 use super::insertion::{Ends, Inserting, Watching};
 use super::tap::{Passing, Tap};
-use crate::system::{End, Ready, wait_ready, widen};
+use super::whole_write::{wait, write};
+use crate::system::{End, Ready, widen};
 use core::sync::atomic::{AtomicBool, Ordering};
 use jsonrpc_core::transcript::Direction;
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::iter::repeat_n;
 use std::sync::Arc;
 use std::time::Instant;
@@ -166,32 +167,13 @@ pub(crate) fn discard(mut source: impl Read + End) {
     }
 }
 
-pub(crate) fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match sink.write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
-            Err(error) => wait(&error, sink, Ready::Write)?,
-        }
-    }
-    Ok(())
-}
-
-/// Retries after an interrupted call, and after a wait for a non-blocking pipe.
-fn wait(error: &io::Error, end: &impl End, ready: Ready) -> io::Result<()> {
-    match error.kind() {
-        ErrorKind::Interrupted => Ok(()),
-        ErrorKind::WouldBlock => wait_ready(end, ready),
-        _ => Err(io::Error::new(error.kind(), error.to_string())),
-    }
-}
-
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
     use super::*;
     use crate::relay::Taken;
     use std::fs::File;
+    use std::io;
     use std::os::fd::{AsFd, BorrowedFd};
 
     /// A sink that reads the tap at each write.

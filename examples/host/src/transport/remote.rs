@@ -1,10 +1,8 @@
 //! Agents behind a URL.
-use super::{Address, ConnectError, Transport, web_socket};
+use super::Address;
 use reqwest::header::HeaderValue;
 use reqwest::{StatusCode, Url};
 use std::time::Duration;
-use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Error as SocketError;
 
 /// How long a connection may take to open.
 pub(super) const DIAL_TIME: Duration = Duration::from_secs(10);
@@ -87,16 +85,6 @@ impl Remote {
         }
     }
 
-    pub(super) async fn dial_web_socket(&self) -> Result<Transport, ConnectError> {
-        match timeout(DIAL_TIME, web_socket::dial(self)).await {
-            Ok(dialled) => dialled.map_err(|error| self.refusal(error)),
-            Err(_) => {
-                let seconds = DIAL_TIME.as_secs();
-                Err(ConnectError::Silent { url: redacted(&self.url), seconds })
-            }
-        }
-    }
-
     /// Describes a status 401 or 403.
     pub(super) fn denied(&self, status: StatusCode, said: &str) -> Option<String> {
         if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
@@ -105,17 +93,6 @@ impl Remote {
         let with = if self.authorization.is_some() { "with this token" } else { "without a token" };
         let why = format!("the agent denies access {with}: {status}: {said}");
         Some(why.trim_end_matches(": ").to_owned())
-    }
-
-    fn refusal(&self, error: SocketError) -> ConnectError {
-        let denied = match &error {
-            SocketError::Http(response) => self.denied(response.status(), ""),
-            _ => None,
-        };
-        denied.map_or_else(
-            || ConnectError::Dial { url: redacted(&self.url), error: Box::new(error) },
-            ConnectError::Denied,
-        )
     }
 
     /// Returns the agent's words without the token.

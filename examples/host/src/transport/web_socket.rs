@@ -1,6 +1,6 @@
 //! Messages to and from an agent behind a WebSocket.
-use super::remote::{MAX_FRAME, Remote};
-use super::{Transport, Writer, queue};
+use super::remote::{DIAL_TIME, MAX_FRAME, Remote, redacted};
+use super::{ConnectError, Transport, Writer, queue};
 use bytes::Bytes;
 use futures::{SinkExt, StreamExt, TryStreamExt};
 use reqwest::header::AUTHORIZATION;
@@ -9,12 +9,37 @@ use rustls::crypto::ring::default_provider;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::io;
 use std::sync::Arc;
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{Connector, connect_async_tls_with_config};
 
-pub(super) async fn dial(remote: &Remote) -> Result<Transport, Error> {
+impl Remote {
+    /// Opens the WebSocket.
+    pub(super) async fn dial_web_socket(&self) -> Result<Transport, ConnectError> {
+        match timeout(DIAL_TIME, dial(self)).await {
+            Ok(dialled) => dialled.map_err(|error| self.refusal(error)),
+            Err(_) => {
+                let seconds = DIAL_TIME.as_secs();
+                Err(ConnectError::Silent { url: redacted(&self.url), seconds })
+            }
+        }
+    }
+
+    fn refusal(&self, error: Error) -> ConnectError {
+        let denied = match &error {
+            Error::Http(response) => self.denied(response.status(), ""),
+            _ => None,
+        };
+        denied.map_or_else(
+            || ConnectError::Dial { url: redacted(&self.url), error: Box::new(error) },
+            ConnectError::Denied,
+        )
+    }
+}
+
+async fn dial(remote: &Remote) -> Result<Transport, Error> {
     let url = remote.url.as_str();
     let mut request = url.into_client_request()?;
     if let Some(authorization) = &remote.authorization {

@@ -1,6 +1,5 @@
 //! The public keys of a provider.
-use super::SignatureAlgorithm;
-use super::token::Header;
+use super::settings::SignatureAlgorithm;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, KeyOperations, PublicKeyUse,
 };
@@ -14,6 +13,13 @@ const MAX_KEYS: usize = 64;
 ///
 /// Spec: [RFC 7518, section 3.3](https://www.rfc-editor.org/rfc/rfc7518#section-3.3)
 const MIN_RSA_BITS: usize = 2048;
+
+/// The parts of the header of a token that select the key.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub(super) key: Option<String>,
+    pub(super) algorithm: SignatureAlgorithm,
+}
 
 /// The keys that can verify signatures.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Where the keys of a provider are read: a file, a URL, or the metadata of the provider.
-use super::OidcSettings;
-use super::keys::{Keys, KeysError};
+use super::keys::Keys;
+use super::settings::OidcSettings;
+use super::source_error::{MAX_DOCUMENT, SourceError};
 use crate::http::AccessError;
 use display_error_chain::ErrorChainExt;
 use reqwest::header::ACCEPT;
@@ -18,9 +19,6 @@ use url::Position;
 /// Time limit of a request to the provider, with the body of its response.
 const FETCH_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum size of a document of the provider, in bytes.
-const MAX_DOCUMENT: usize = 256 * 1024;
-
 /// Path of the metadata below the issuer.
 ///
 /// Spec: [OpenID Connect Discovery, section 4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
@@ -33,38 +31,6 @@ pub(super) enum Source {
     Url(Client, Url),
     /// The metadata of the provider with this issuer.
     Metadata(Client, Url, String),
-}
-
-/// The keys of a provider cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SourceError {
-    /// The file cannot be read.
-    #[error("{0}: {1}")]
-    File(PathBuf, std::io::Error),
-    /// A document is too large.
-    #[error("{0}: expected at most {MAX_DOCUMENT} bytes, got more")]
-    Size(String),
-    /// Not the keys of a provider.
-    #[error("{0}: {1}")]
-    Keys(String, KeysError),
-    /// The provider cannot be reached, or not in time.
-    #[error("{0}: {1}")]
-    Request(String, String),
-    /// The provider has no such document.
-    #[error("{0}: expected status 200, got {1}")]
-    Status(String, u16),
-    /// Not the metadata of a provider.
-    #[error("{0}: expected metadata of an OpenID provider: {1}")]
-    Metadata(String, serde_json::Error),
-    /// The metadata belongs to another provider.
-    #[error("{0}: expected the issuer `{1}`, as in auth.oidc.issuer, got `{2}`")]
-    Issuer(String, String, String),
-    /// A URL that is not fetched.
-    #[error(
-        "expected https://…, or http://… of this machine, without a user and a password, got `{0}`"
-    )]
-    Url(String),
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,6 @@
 //! The validation of a token: its header, its signature and its claims.
-use super::keys::Keys;
-use super::{OidcSettings, SignatureAlgorithm};
+use super::keys::{Header, Keys};
+use super::settings::{OidcSettings, SignatureAlgorithm};
 use crate::http::Principal;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation, decode, decode_header, get_current_timestamp};
@@ -20,13 +20,6 @@ const LEEWAY: u64 = 60;
 ///
 /// Spec: [RFC 8725, section 3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11)
 const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
-
-/// The parts of a header that select the key.
-#[derive(Debug)]
-pub(super) struct Header {
-    pub(super) key: Option<String>,
-    pub(super) algorithm: SignatureAlgorithm,
-}
 
 /// A token of the provider that is not accepted. The messages contain no part of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
