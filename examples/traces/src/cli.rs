@@ -1,10 +1,11 @@
 //! Command line options.
 use crate::PROGRAM;
 use crate::conventions::ReadingOptions;
-use crate::editors::Editor;
-use crate::report;
-use crate::summary::Format;
+use crate::editor::Editor;
+use crate::report::ReportOptions;
+use crate::summary::SummaryOptions;
 use crate::transcript::TranscriptOptions;
+use crate::view::ViewOptions;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -15,7 +16,6 @@ use semconv_map::{Policy, keys};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use traces::otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
@@ -182,62 +182,6 @@ pub(crate) struct ReplayOptions {
     /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportOptions {
-    #[command(flatten)]
-    pub(crate) reading: ReadingOptions,
-
-    #[command(flatten)]
-    pub(crate) transcript_options: TranscriptOptions,
-
-    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
-    #[arg(value_name = "TRANSCRIPT")]
-    pub(crate) transcript: PathBuf,
-
-    /// Format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "html")]
-    pub(crate) format: report::Format,
-
-    /// Output file, which is overwritten; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ViewOptions {
-    #[command(flatten)]
-    pub(crate) reading: ReadingOptions,
-
-    #[command(flatten)]
-    pub(crate) transcript_options: TranscriptOptions,
-
-    /// Address on loopback; port 0 is any free port
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-
-    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
-    #[arg(value_name = "PATH", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-/// Options for summaries of many sessions.
-#[derive(Debug, Args)]
-pub(crate) struct SummaryOptions {
-    #[command(flatten)]
-    pub(crate) reading: ReadingOptions,
-
-    #[command(flatten)]
-    pub(crate) transcript_options: TranscriptOptions,
-
-    /// Format of the table
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(crate) format: Format,
-
-    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
-    #[arg(value_name = "PATH", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// Options for spans and their destination.

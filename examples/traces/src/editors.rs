@@ -1,27 +1,13 @@
 //! Settings that start an agent with tracing, for editors.
 
 use crate::cli::{Options, SetupOptions};
-use clap::{Parser, ValueEnum};
+use crate::editor::Editor;
+use clap::Parser;
 use serde_json::{Map, Value, json};
 use std::env;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-
-/// An editor with a client of ACP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Editor {
-    /// Zed
-    Zed,
-    /// IDEs of JetBrains, with AI Assistant
-    Jetbrains,
-    /// Visual Studio Code, with the extension ACP Client
-    Vscode,
-    /// Neovim, with codecompanion.nvim or avante.nvim
-    Neovim,
-    /// Emacs, with agent-shell
-    Emacs,
-}
 
 impl Editor {
     /// Returns the place of the settings.

@@ -13,6 +13,7 @@
 mod agent;
 mod cli;
 mod conventions;
+mod editor;
 mod editors;
 mod export;
 mod line_file;
@@ -22,6 +23,7 @@ mod replay;
 mod report;
 mod session;
 mod summary;
+mod table;
 mod transcript;
 mod view;
 

@@ -20,17 +20,17 @@ pub(crate) use session::{Kind, Session, Span};
 pub(crate) use steps::steps_of;
 pub(crate) use text::{escaped, span_of_time};
 
-use crate::cli::ReportOptions;
+use crate::conventions::ReadingOptions;
 use crate::line_file::{self, OpenError, is_same};
-use crate::summary;
+use crate::table;
 use crate::transcript::{TranscriptOptions, each_line, open};
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use conversation::Conversation;
 use jsonrpc_core::transcript::Entry;
 use semconv_map::{ClosedBy, Policy, Tracker};
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Format of a report.
@@ -45,6 +45,27 @@ pub(crate) enum Format {
     Csv,
     /// The spans as an array of objects
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
+    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
+    #[arg(value_name = "TRANSCRIPT")]
+    pub(crate) transcript: PathBuf,
+
+    /// Format of the report
+    #[arg(long, value_name = "FORMAT", default_value = "html")]
+    pub(crate) format: Format,
+
+    /// Output file, which is overwritten; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
 }
 
 /// A session that is being read.
@@ -109,8 +130,8 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
     let report = match options.format {
         Format::Html => page_of(&reading, &privacy, None),
         Format::Chrome => trace_events::of(&reading.session, &reading.conversation.sessions),
-        Format::Csv => rows::of(&reading.session).text(summary::Format::Csv),
-        Format::Json => rows::of(&reading.session).text(summary::Format::Json),
+        Format::Csv => rows::of(&reading.session).text(table::Format::Csv),
+        Format::Json => rows::of(&reading.session).text(table::Format::Json),
     };
     if options.output == Path::new("-") {
         io::stdout().write_all(report.as_bytes())?;

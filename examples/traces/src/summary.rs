@@ -1,12 +1,10 @@
 //! Summaries of many recorded sessions: a list of sessions, and durations by agent and operation.
 
-mod table;
-
-pub(crate) use table::{Format, Table};
-
-use crate::cli::SummaryOptions;
+use crate::conventions::ReadingOptions;
 use crate::report::{Kind, Privacy, Reading, Session, Span, read};
-use crate::transcript::open;
+use crate::table::{Format, Table};
+use crate::transcript::{TranscriptOptions, open};
+use clap::Args;
 use core::time::Duration;
 use semconv_map::{AttributeValue, keys};
 use serde_json::{Value, json};
@@ -18,6 +16,24 @@ use std::process::ExitCode;
 
 /// Maximum number of durations of an operation. Further ones are counted only.
 const MAX_DURATIONS: usize = 1 << 20;
+
+/// Options for summaries of many sessions.
+#[derive(Debug, Args)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
+    /// Format of the table
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+
+    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
 
 /// Lists the sessions of the transcripts.
 ///

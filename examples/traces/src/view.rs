@@ -7,14 +7,16 @@ mod lines;
 mod list;
 mod search;
 
-use crate::cli::ViewOptions;
+use crate::conventions::ReadingOptions;
 use crate::report::{Live, page_of, security_policy};
+use crate::transcript::TranscriptOptions;
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
+use clap::Args;
 use core::time::Duration;
 use host::http::{
     Access, AuthSettings, ConnectionLimits, SiteSettings, UserLimits, authenticate, check_site,
@@ -24,6 +26,8 @@ use html::{Address, VIEW_STYLE, navigation};
 use library::{Library, Unavailable};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpListener;
@@ -44,6 +48,23 @@ const CONNECTIONS: ConnectionLimits = ConnectionLimits {
     idle: Duration::from_secs(60),
     write: Duration::from_secs(30),
 };
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    #[command(flatten)]
+    pub(crate) transcript_options: TranscriptOptions,
+
+    /// Address on loopback; port 0 is any free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// Transcripts, or folders with transcripts (`.jsonl`, `.jsons`)
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
 
 /// Serves the pages until the process is ended.
 ///

@@ -2,7 +2,7 @@
 
 use super::session::{Session, Span};
 use super::waterfall::{class, label};
-use crate::summary::Table;
+use crate::table::Table;
 use semconv_map::keys;
 use serde_json::{Value, json};
 use std::time::UNIX_EPOCH;

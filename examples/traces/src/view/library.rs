@@ -1,6 +1,6 @@
 //! The transcripts of a folder, read as far as they are written.
 
-use crate::cli::ViewOptions;
+use super::ViewOptions;
 use crate::report::{Privacy, Reading};
 use crate::summary::sessions;
 use crate::transcript::{Reader, TranscriptOptions};
