@@ -1,11 +1,10 @@
 //! The methods of the agent.
 
 use crate::client::Client;
-use crate::page::PageTools;
+use crate::output::Output;
+use crate::page_tools::PageTools;
 use crate::script::{Scene, Shows};
-use crate::session::Session;
-use crate::stdio::Output;
-use crate::turns::LATER;
+use crate::session::{LATER, Session};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v1};
 use acp_types::v1::authentication::{

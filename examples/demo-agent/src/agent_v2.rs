@@ -2,10 +2,10 @@
 
 use crate::agent::{Agent, busy};
 use crate::client::Client;
-use crate::page::PageTools;
+use crate::page_tools::PageTools;
 use crate::script::{Scene, Shows};
-use crate::session::{MODE, Turn};
-use crate::turns::{LATER, running, state};
+use crate::session::{LATER, MODE, Turn};
+use crate::turns::{running, state};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v2};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;

@@ -8,9 +8,11 @@
 //! | `agent`, `agent_v2` | the methods of both versions: the traits `LocalAgent` of `acp_types::connection` |
 //! | `turns`, `session` | running turns |
 //! | `client`, `updates` | updates and requests of the agent, in the version of the connection |
-//! | `stdio` | reading, writing, the runtime |
+//! | `stdio`, `output` | reading, writing, the runtime |
 //! | [`book_flight`] | a tool of MCP that asks its user, for servers with it |
+//! | `script` | the steps of a turn |
 //! | `words`, `talk`, `tools`, `terminal`, `page`, `news` | the script |
+//! | `page_tools`, `page_call` | the tools of the client's page, and calls of them |
 
 mod agent;
 mod agent_v2;
@@ -18,7 +20,10 @@ pub mod book_flight;
 mod client;
 mod forms;
 mod news;
+mod output;
 mod page;
+mod page_call;
+mod page_tools;
 mod script;
 mod session;
 mod stdio;

@@ -1,90 +1,16 @@
 //! Words that call tools of the client's page: from the session's MCP server named `ui`, or from its `_meta`.
 
-use crate::script::{Question, Scene, Step};
+use crate::page_tools::{PageTools, SERVER};
+use crate::script::{PageCall, Question, Scene, Step};
 use crate::talk::{say, words};
 use crate::tools::{failed, raw, start, status, update};
-use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
 use acp_types::v1::tool_calls::{ToolCall, ToolCallStatus};
-use acp_types::v2;
-use core::fmt;
-use core::time::Duration;
-use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{Meta, Raw};
-use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
-use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
-use mcp_bridge::mcp::content::ContentBlock;
+use jsonrpc_core::wire::Raw;
 use serde_json::{Value, json};
-use std::io;
-use std::process::Stdio;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::Command;
-use tokio::time::{Instant, sleep_until};
 
-/// The server with the page's tools.
-const SERVER: &str = "ui";
-
-/// Jaeger's members for contextual tools, and the method for their calls.
-const META_KEY: &str = "jaegertracing.io/contextual-tools";
+/// The method for calls of Jaeger's contextual tools.
 const METHOD: &str = "_meta/jaegertracing.io/tools/call";
 const PREFIX: &str = "ui_";
-
-/// The way to call the page's tools.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum PageTools {
-    #[default]
-    None,
-    /// An MCP server to start.
-    Server(Box<McpServerStdio>),
-    /// An extension method.
-    Extension,
-}
-
-impl PageTools {
-    /// Returns the way that a session's params offer.
-    pub(crate) fn of(request: &NewSessionRequest) -> Self {
-        let server = request.mcp_servers.iter().find_map(|server| match server {
-            McpServer::Stdio(server) if server.name == SERVER => Some(server.clone()),
-            _ => None,
-        });
-        Self::offered(server, request.meta.as_ref())
-    }
-
-    /// As [`of`](Self::of), in version 2.
-    pub(crate) fn of_v2(request: &v2::session_setup::NewSessionRequest) -> Self {
-        let server = request.mcp_servers.iter().flatten().find_map(|server| match server {
-            v2::session_setup::McpServer::Stdio(server) if server.name == SERVER => {
-                let (args, env) = (server.args.clone(), server.env.clone());
-                let (args, env) = (args.unwrap_or_default(), env.unwrap_or_default());
-                Some(McpServerStdio::new(SERVER, server.command.as_str(), args, env))
-            }
-            _ => None,
-        });
-        Self::offered(server, request.meta.as_ref())
-    }
-
-    fn offered(server: Option<McpServerStdio>, meta: Option<&Meta>) -> Self {
-        match server {
-            Some(server) => Self::Server(Box::new(server)),
-            None if meta.is_some_and(|meta| meta.get(META_KEY).is_some()) => Self::Extension,
-            None => Self::None,
-        }
-    }
-}
-
-/// A call of a tool of the page.
-pub(crate) struct PageCall {
-    pub(crate) server: Box<McpServerStdio>,
-    id: String,
-    tool: &'static str,
-    arguments: Value,
-    pub(crate) then: Box<dyn FnOnce(Result<String, String>) -> Vec<Step>>,
-}
-
-impl fmt::Debug for PageCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PageCall").field("tool", &self.tool).finish_non_exhaustive()
-    }
-}
 
 /// Asks the user to choose.
 pub(crate) fn ask(scene: &mut Scene) -> Vec<Step> {
@@ -157,75 +83,4 @@ fn call(scene: &mut Scene, tool: &'static str, arguments: Value, who: &'static s
         }
     };
     vec![start(announced), step]
-}
-
-impl PageCall {
-    /// Starts the server, makes the call, and ends the server.
-    pub(crate) async fn make(&self) -> Result<String, String> {
-        self.talk().await.unwrap_or_else(|error| Err(format!("the server: {error}")))
-    }
-
-    async fn talk(&self) -> io::Result<Result<String, String>> {
-        let environment = self.server.env.iter().map(|variable| (&variable.name, &variable.value));
-        let mut child = Command::new(&self.server.command)
-            .args(&self.server.args)
-            .envs(environment)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("no pipes"));
-        };
-        let mut lines = BufReader::new(stdout).lines();
-        let info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
-        let mut client = Client::new(ClientOptions::new(info, ClientCapabilities::new()));
-        let began = Instant::now();
-        client.start(Duration::ZERO);
-        loop {
-            while let Some(event) = client.poll_event() {
-                match event {
-                    ClientEvent::Ready(_) => {
-                        client.call(self.params()?).map_err(io::Error::other)?;
-                    }
-                    ClientEvent::Done { result, .. } => {
-                        let texts = result.content.iter().filter_map(|block| match block {
-                            ContentBlock::Text(text) => Some(text.text.as_str()),
-                            _ => None,
-                        });
-                        let text = texts.collect::<Vec<_>>().join("\n");
-                        let failed = result.is_error.unwrap_or_default();
-                        return Ok(if failed { Err(text) } else { Ok(text) });
-                    }
-                    ClientEvent::Failed { error, .. } => return Ok(Err(error.to_string())),
-                    ClientEvent::Unusable(error) => return Ok(Err(error.to_string())),
-                    _ => {}
-                }
-            }
-            while let Some(message) = client.poll_outgoing() {
-                let mut line = Vec::new();
-                message.as_message().to_line(&mut line);
-                stdin.write_all(&line).await?;
-            }
-            let due = client.poll_timeout().map(|at| began + at);
-            tokio::select! {
-                line = lines.next_line() => match line? {
-                    Some(line) => client.handle_line(Ok::<_, FrameError>(&line), None),
-                    None => return Ok(Err("the server has ended".to_owned())),
-                },
-                () = sleep_until(due.unwrap_or(began)), if due.is_some() => {
-                    client.handle_timeout(began.elapsed());
-                }
-            }
-        }
-    }
-
-    fn params(&self) -> io::Result<CallParams> {
-        let arguments = Raw::from_value(&self.arguments).map_err(io::Error::other)?;
-        let mut params = CallParams::new(self.tool, arguments);
-        // The id joins the client's and the agent's report of the call.
-        params.meta = raw(&json!({ "callId": self.id })).map(Meta::from);
-        params.wants_progress = true;
-        Ok(params)
-    }
 }

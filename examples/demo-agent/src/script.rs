@@ -1,9 +1,9 @@
 //! The steps of a turn.
 
-use crate::page::{PageCall, PageTools};
+use crate::page_tools::PageTools;
 use acp_types::methods::RequestParams;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason, Usage};
-use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::session_setup::{McpServerStdio, SessionId};
 use acp_types::v1::terminals::TerminalId;
 use acp_types::v1::tool_calls::ToolCallId;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as UpdateV2;
@@ -13,6 +13,7 @@ use jsonrpc_core::wire::{DecodeError, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// One step of a turn. After its last step a turn ends with `end_turn`.
 #[derive(Debug)]
@@ -62,6 +63,21 @@ pub(crate) type Then = Box<dyn FnOnce(Result<Raw, ErrorObject>) -> Vec<Step>>;
 impl fmt::Debug for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Question").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// A call of a tool of the page.
+pub(crate) struct PageCall {
+    pub(crate) server: Box<McpServerStdio>,
+    pub(crate) id: String,
+    pub(crate) tool: &'static str,
+    pub(crate) arguments: Value,
+    pub(crate) then: Box<dyn FnOnce(Result<String, String>) -> Vec<Step>>,
+}
+
+impl fmt::Debug for PageCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageCall").field("tool", &self.tool).finish_non_exhaustive()
     }
 }
 

@@ -11,12 +11,16 @@ use acp_types::v2::session_config_options::{
     SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelect,
     SessionConfigSelectOption, SessionConfigSelectOptions,
 };
+use core::time::Duration;
 use std::collections::VecDeque;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Number of updates that a session keeps for `session/load`; older ones are dropped.
 const MAX_HISTORY: usize = 10_000;
+
+/// The pause before a turn without a prompt.
+pub(crate) const LATER: Duration = Duration::from_millis(50);
 
 /// The option of version 2 with the modes.
 pub(crate) const MODE: &str = "mode";

@@ -1,15 +1,16 @@
 //! The agent on standard input and output.
 
 use crate::agent::Agent;
+use crate::output::Output;
 use acp_types::connection::{ConnectionOptions, connect_local_agent};
 use core::future::poll_fn;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::Poll;
 use core::time::Duration;
-use futures::{Sink, StreamExt, stream};
+use futures::{StreamExt, stream};
 use jsonrpc_core::codec::Codec;
-use jsonrpc_core::framing::{Frame, Lines};
-use std::io::{self, Write};
+use jsonrpc_core::framing::Lines;
+use std::io;
 use std::process::ExitCode;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
@@ -55,43 +56,5 @@ async fn serve(pause: Duration) -> ExitCode {
             ExitCode::FAILURE
         }
         Err(status) => status.map_or(ExitCode::FAILURE, ExitCode::from),
-    }
-}
-
-/// Standard output. Each write is flushed; if the client does not read, the agent blocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Output;
-
-impl Output {
-    /// Writes a line that is not a message.
-    pub(crate) fn noise(self, line: &str) {
-        self.line(line.as_bytes());
-    }
-
-    fn line(self, line: &[u8]) {
-        let mut out = io::stdout().lock();
-        // After a closed output, the end of the input follows.
-        let _ = out.write_all(line).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
-    }
-}
-
-impl Sink<Frame> for Output {
-    type Error = io::Error;
-
-    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn start_send(self: Pin<&mut Self>, frame: Frame) -> io::Result<()> {
-        self.line(frame.as_bytes());
-        Ok(())
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
     }
 }

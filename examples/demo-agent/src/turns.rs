@@ -22,9 +22,6 @@ use std::pin::pin;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-/// The pause before a turn without a prompt.
-pub(crate) const LATER: Duration = Duration::from_millis(50);
-
 impl Agent {
     /// Executes the steps of a turn until it ends. `context` is that of the prompt, which the client may cancel in
     /// version 1.

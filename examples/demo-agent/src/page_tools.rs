@@ -1,0 +1,54 @@
+//! The way to the tools of the client's page: the session's MCP server named `ui`, or an extension method.
+
+use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
+use acp_types::v2;
+use jsonrpc_core::wire::Meta;
+
+/// The server with the page's tools.
+pub(crate) const SERVER: &str = "ui";
+
+/// Jaeger's member for contextual tools.
+const META_KEY: &str = "jaegertracing.io/contextual-tools";
+
+/// The way to call the page's tools.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum PageTools {
+    #[default]
+    None,
+    /// An MCP server to start.
+    Server(Box<McpServerStdio>),
+    /// An extension method.
+    Extension,
+}
+
+impl PageTools {
+    /// Returns the way that a session's params offer.
+    pub(crate) fn of(request: &NewSessionRequest) -> Self {
+        let server = request.mcp_servers.iter().find_map(|server| match server {
+            McpServer::Stdio(server) if server.name == SERVER => Some(server.clone()),
+            _ => None,
+        });
+        Self::offered(server, request.meta.as_ref())
+    }
+
+    /// As [`of`](Self::of), in version 2.
+    pub(crate) fn of_v2(request: &v2::session_setup::NewSessionRequest) -> Self {
+        let server = request.mcp_servers.iter().flatten().find_map(|server| match server {
+            v2::session_setup::McpServer::Stdio(server) if server.name == SERVER => {
+                let (args, env) = (server.args.clone(), server.env.clone());
+                let (args, env) = (args.unwrap_or_default(), env.unwrap_or_default());
+                Some(McpServerStdio::new(SERVER, server.command.as_str(), args, env))
+            }
+            _ => None,
+        });
+        Self::offered(server, request.meta.as_ref())
+    }
+
+    fn offered(server: Option<McpServerStdio>, meta: Option<&Meta>) -> Self {
+        match server {
+            Some(server) => Self::Server(Box::new(server)),
+            None if meta.is_some_and(|meta| meta.get(META_KEY).is_some()) => Self::Extension,
+            None => Self::None,
+        }
+    }
+}
