@@ -11,10 +11,13 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `connection` | the hub behind a lock, and its inputs |
+//! | `connection` | inputs of the hub |
+//! | `state` | the hub behind a lock, and the state of the program for it |
+//! | `new_run` | a run to start, and the answer to its client |
 //! | `task` | the task that opens the transport, moves bytes, and closes the transport |
 //! | `link` | an open transport |
-//! | `login` | calls of the program, variables of a login, the restart of the agent |
+//! | `login` | calls of the program, and the restart of the agent |
+//! | `variables` | variables of a login, with values that are hidden |
 //! | `strays` | output of the agent that is no JSON |
 //! | `events` | outputs of the hub: requests for files and terminals, notices, frames |
 //! | `thread` | pending runs, calls, questions and settings of a thread |
@@ -38,29 +41,35 @@ mod health;
 mod link;
 mod login;
 mod mcp_servers;
+mod new_run;
 pub mod records;
 mod server_sign_in;
 mod session_settings;
+mod state;
 mod strays;
 mod task;
 mod thread;
 mod users;
+mod variables;
 mod version;
 mod waste;
 
 pub use activity::{ACTIVITY_WAIT, TooManyWaiting};
 pub use answer_body::AnswerBody;
 pub use capabilities::capabilities;
-pub use connection::{AgentConnection, NewRun, Reply, RunStart, Unavailable};
-pub use login::{AgentCommand, InUse, LoginState, Variables};
+pub use connection::AgentConnection;
+pub use login::{AgentCommand, InUse, LoginState};
 pub use mcp_servers::{
     McpServerError, McpServerSettings, McpTransport, SamplingSettings, mcp_servers, offered_servers,
 };
+pub use new_run::{NewRun, Reply, RunStart};
 pub use server_sign_in::{ClientSettings, SignInGrant, SignInPlace};
 pub use session_settings::{ForwardedSettings, Sessions, input_rules};
+pub use state::Unavailable;
 pub use task::AgentSetup;
 pub use thread::ThreadState;
 pub use users::{
     Isolation, NoAgent, SpaceError, UserAgent, UserAgents, UserSettings, UserSpaces, base,
 };
+pub use variables::Variables;
 pub use version::AcpVersion;

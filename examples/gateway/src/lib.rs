@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `program`, `cli`, `settings`, `reload` | start and end; the command line, the file of settings and the environment |
-//! | `server`, `page`, `socket`, `session` | routes, the page, the chat over a WebSocket, settings of sessions |
+//! | `server`, `page`, `socket`, `session`, `refusal` | routes, the page, the chat over a WebSocket, settings of sessions, errors |
 //! | [`history`], [`login`], [`chat_socket`], [`markdown`] | conversations and logins over HTTP, the protocol of that chat, texts as HTML |
 //! | `threads`, `run`, `model_thread` | threads and their runs, and the threads of models |
 //! | `replicas` | other gateways that serve the same threads |
@@ -25,6 +25,7 @@ pub mod model;
 mod model_thread;
 mod page;
 mod program;
+mod refusal;
 #[cfg(unix)]
 mod reload;
 mod replicas;

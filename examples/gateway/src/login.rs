@@ -7,7 +7,7 @@
 //! | `attempt` | a login from its start to its end |
 //! | `terminal` | the program of an agent in a terminal |
 //! | `routes` | requests and responses |
-//! | `servers` | sign-ins at MCP servers |
+//! | `servers`, `callback_sites` | sign-ins at MCP servers, and the addresses that their redirects may have |
 //!
 //! [`router`] adds the routes to a server that sets the [`Principal`](host::http::Principal) of each request. A login holds
 //! for the agent, and thereby for all users of the server.
@@ -24,6 +24,7 @@
 //! A value of a variable is kept in memory only, is not printed, and, with at least six bytes, is hidden where the agent repeats
 //! it.
 mod attempt;
+mod callback_sites;
 mod error;
 mod logins;
 mod method;
@@ -32,6 +33,7 @@ mod servers;
 #[cfg_attr(not(unix), path = "login/no_terminal.rs")]
 mod terminal;
 
+pub use callback_sites::CallbackSites;
 pub use logins::{LoginAgent, Logins};
 pub use routes::router;
-pub use servers::{CallbackSites, callback_router};
+pub use servers::callback_router;

@@ -1,10 +1,10 @@
 //! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier messages.
 use crate::hub::{Reply, RunStart, records};
 use crate::model::{ChatModel, ModelRun, Traced};
+use crate::run::{Cancel, request_cancel};
 use crate::store::RunLog;
 use crate::telemetry::Telemetry;
 use crate::telemetry::trace_context::TraceContext;
-use crate::threads::{Cancel, request_cancel};
 use agui_bridge::CancelReason;
 use agui_bridge::conversation::{Admission, RunQueue, RunRefused};
 use agui_types::input::RunAgentInput;

@@ -1,6 +1,6 @@
 //! The web page, built into the program.
 use crate::markdown::{Rendered, Source, TIME, render_all};
-use crate::server::{Part, Refusal, read_json};
+use crate::refusal::Refusal;
 use crate::threads::Threads;
 use axum::Json;
 use axum::body::Body;
@@ -8,6 +8,7 @@ use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use host::http::Principal;
+use host::http::{Part, read_json};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::task::spawn_blocking;

@@ -1,9 +1,12 @@
-//! Errors of starting a run, and of inputs during a run.
+//! What the threads of agents and those of models share: why a run does not begin, and why it ends.
 use crate::hub::NoAgent;
 use crate::store::{StoreError, TooManyReaders};
+use agui_bridge::CancelReason;
 use agui_bridge::conversation::RunRefused;
 use agui_bridge::hub::HubRefused;
 use agui_bridge::input::InputError;
+use std::sync::Arc;
+use tokio::sync::SetOnce;
 
 /// A run does not begin.
 #[derive(Debug, thiserror::Error)]
@@ -58,4 +61,12 @@ impl From<HubRefused> for StartError {
             _ => Self::Overloaded,
         }
     }
+}
+
+/// The reason for which a run is to end, once there is one.
+pub(crate) type Cancel = Arc<SetOnce<CancelReason>>;
+
+/// Cancels a run. Of several reasons the first counts.
+pub(crate) fn request_cancel(cancel: &Cancel, reason: CancelReason) {
+    let _earlier = cancel.set(reason);
 }

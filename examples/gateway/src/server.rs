@@ -2,6 +2,7 @@
 use crate::history::History;
 use crate::login::Logins;
 use crate::page;
+use crate::refusal::Refusal;
 use crate::replicas::to_its_owner;
 use crate::session;
 use crate::socket;
@@ -20,11 +21,7 @@ use tower::ServiceExt;
 
 mod about;
 mod inputs;
-mod refusal;
 mod runs;
-
-pub(crate) use host::http::{MAX_BODY, Part, read_body, read_json};
-pub(crate) use refusal::Refusal;
 
 /// The routes for authenticated callers.
 fn api() -> Router<Arc<Threads>> {

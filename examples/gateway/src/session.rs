@@ -1,12 +1,13 @@
 //! Settings of an agent's session, over HTTP.
+use crate::refusal::Refusal;
 use crate::run::StartError;
-use crate::server::{Refusal, read_json};
 use crate::threads::Threads;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, config_value};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
+use host::http::read_json;
 use host::http::{Part, Principal};
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;

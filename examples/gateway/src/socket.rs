@@ -1,6 +1,6 @@
 //! The chat over a WebSocket.
 use crate::chat_socket::{ChatBackend, NoWebSocket};
-use crate::server::Refusal;
+use crate::refusal::Refusal;
 use crate::telemetry::HttpSpan;
 use crate::telemetry::trace_context::TraceContext;
 use crate::threads::Threads;

@@ -4,7 +4,7 @@ use crate::chat_socket::SocketLimits;
 use crate::fair_queue::{FairLimits, FairQueue};
 use crate::hub::Unavailable;
 use crate::model_thread::ModelRunStart;
-use crate::run::StartError;
+use crate::run::{Cancel, StartError, request_cancel};
 use crate::settings::{Limits, Settings, Times, WhenBusy, shares};
 use crate::store::{Lease, Reader, Replica, RunLog, ThreadName};
 use crate::telemetry::trace_context::TraceContext;
@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::{SetOnce, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -85,9 +85,6 @@ pub(crate) struct Threads {
 
 /// A run, identified by user and id.
 type RunKey = (Principal, String);
-
-/// The reason for which a run is to end, once there is one.
-pub(crate) type Cancel = Arc<SetOnce<CancelReason>>;
 
 /// A run, which is kept for a while after its end.
 #[derive(Clone, Debug)]
@@ -321,11 +318,6 @@ impl Entry {
     fn has_ended(&self) -> bool {
         self.model.as_ref().is_some_and(mpsc::Sender::is_closed)
     }
-}
-
-/// Cancels a run. Of several reasons the first counts.
-pub(crate) fn request_cancel(cancel: &Cancel, reason: CancelReason) {
-    let _earlier = cancel.set(reason);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

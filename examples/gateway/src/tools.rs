@@ -8,6 +8,7 @@
 //! model without ACP ───────────────────────── Toolbox ─┬─── Questions ─ interrupts of the run
 //!                                                      └─── sources ─ MCP servers
 //! ```
+pub mod events;
 mod lost;
 mod own_tools;
 pub mod page_server;
@@ -18,7 +19,8 @@ pub mod shim;
 pub mod sources;
 pub mod toolbox;
 
-pub use page_server::{EventHandler, FromServer, PageServer, PageServers, ToolQuestion};
+pub use events::{EventHandler, FromServer, ToolQuestion};
+pub use page_server::{PageServer, PageServers};
 pub use questions::{Called, MAX_SAMPLES, Questions, Refused};
 pub use relay::traced_meta;
 pub use toolbox::{ModelCaller, Offered, OfferedServer, Toolbox};

@@ -1,7 +1,8 @@
 //! Events of the hub for the program: requests for this machine, notices of conversations, frames of runs.
-use crate::hub::connection::{RunStart, Shared, State, Unavailable};
 use crate::hub::link::Link;
+use crate::hub::new_run::RunStart;
 use crate::hub::records;
+use crate::hub::state::{Shared, State, Unavailable};
 use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
 use acp_types::v1::session_setup::SessionId;
 use agui_bridge::conversation::{Conversation, Notice};

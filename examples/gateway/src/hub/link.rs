@@ -1,6 +1,6 @@
 //! An open transport: lines out and in, what the agent does on this machine, telemetry, and the end.
-use crate::hub::login::Variables;
 use crate::hub::strays::Strays;
+use crate::hub::variables::Variables;
 use crate::hub::waste::Waste;
 use crate::telemetry::Watch;
 use acp_types::client::RequestKey;

@@ -1,22 +1,16 @@
 //! Starts and logins while the server runs: calls of the program, variables of the agent, and its restart.
-use crate::hub::connection::{LOST, Shared, State};
-use crate::hub::{AgentConnection, Unavailable};
+use crate::hub::connection::AgentConnection;
+use crate::hub::state::Unavailable;
+use crate::hub::state::{LOST, Shared, State};
+use crate::hub::variables::Variables;
 use acp_types::client::{
     AgentResponse, Call, CallError, CallKey, CloseReason, Initialized, Received,
 };
 use agui_bridge::Failure;
 use host::transport::Address;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// Minimum number of bytes of a value that is hidden in texts; shorter ones are words.
-const MIN_HIDDEN: usize = 6;
-
-/// Receives the end of a call of the program.
-pub(crate) type CallReply = oneshot::Sender<Result<Box<Received<AgentResponse>>, CallError>>;
 
 /// The agent has runs or is starting, and cannot be restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,10 +36,6 @@ pub struct LoginState {
     /// Variables that are set for the agent.
     pub variables: Variables,
 }
-
-/// Variables of an agent's environment with secret values, which are kept in memory only and not printed.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, String>);
 
 impl AgentConnection {
     /// Connects to the agent, and returns its answer to `initialize`.
@@ -152,52 +142,6 @@ impl State {
     }
 }
 
-/// Member of a line that reports an error.
-const ERROR_MEMBER: &str = "\"error\"";
-
-impl FromIterator<(String, String)> for Variables {
-    fn from_iter<T: IntoIterator<Item = (String, String)>>(variables: T) -> Self {
-        Self(variables.into_iter().collect())
-    }
-}
-
-impl Variables {
-    /// Adds variables, which replace those of the same names.
-    pub fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
-    }
-
-    /// Returns a text without the values.
-    pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let values = self.0.values().filter(|value| value.len() >= MIN_HIDDEN);
-        values.fold(text.into(), |text, value| match text.contains(value.as_str()) {
-            true => text.replace(value.as_str(), "(hidden)").into(),
-            false => text,
-        })
-    }
-
-    /// Returns a line without the values, if it may be an error. Its reason reaches users.
-    pub(crate) fn hide_in_error<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        match !self.0.is_empty() && line.contains(ERROR_MEMBER) {
-            true => self.hide(line),
-            false => line.into(),
-        }
-    }
-
-    /// Sets the variables for an agent that is a process.
-    pub(crate) fn set(&self, address: &mut Address) {
-        if let Address::Command { variables, .. } = address {
-            variables.extend(self.0.clone());
-        }
-    }
-}
-
-impl fmt::Debug for Variables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
-    }
-}
-
 /// A call that is withdrawn if it is open.
 struct OpenCall {
     shared: Arc<Shared>,
@@ -212,19 +156,5 @@ impl Drop for OpenCall {
             drop(state);
             self.shared.wake.notify_one();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_neither_printed_nor_quoted() {
-        let variables = [("A_KEY", "open-sesame"), ("SHORT", "no")];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let variables: Variables = variables.into_iter().collect();
-        assert_eq!(format!("{variables:?}"), r#"{"A_KEY", "SHORT"}"#);
-        assert_eq!(variables.hide("no key open-sesame: open-sesame"), "no key (hidden): (hidden)");
     }
 }

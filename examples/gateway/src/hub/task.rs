@@ -1,7 +1,7 @@
 //! The task of a connection: opens the transport when it is needed, moves bytes, and ends it.
-use crate::hub::connection::{Shared, State, Unavailable};
 use crate::hub::link::{Input, Link};
 use crate::hub::records;
+use crate::hub::state::{Shared, State, Unavailable};
 use crate::telemetry::{Telemetry, Watch};
 use acp_types::client::{self, CloseReason, Purpose};
 use acp_types::v1::error::AUTH_REQUIRED;

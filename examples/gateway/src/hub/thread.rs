@@ -1,8 +1,8 @@
 //! Waiting items of a thread outside of its conversation: runs, calls, questions, settings.
-use crate::hub::Reply;
+use crate::hub::new_run::Reply;
 use crate::store::RunLog;
 use crate::tools::PageServer;
-use crate::tools::page_server::TextResult;
+use crate::tools::events::TextResult;
 use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::conversation::{QuestionKey, Remembered, SettingError, SettingKey};
 use agui_bridge::frontend_tool::Outcome;

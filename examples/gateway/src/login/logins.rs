@@ -1,9 +1,9 @@
 //! The agents of a server, and the open or last login of each.
 use crate::hub::{AgentConnection, LoginState, UserAgents};
 use crate::login::attempt::{Attempt, Progress, explain};
+use crate::login::callback_sites::CallbackSites;
 use crate::login::error::LoginError;
 use crate::login::method::{Kind, Method, methods};
-use crate::login::servers::CallbackSites;
 use crate::tools::Offered;
 use acp_types::client::{AgentResponse, Call, InitializeResponse, Initialized};
 use acp_types::v1::authentication::{

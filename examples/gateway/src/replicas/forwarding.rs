@@ -1,5 +1,6 @@
 //! Forwarding of requests to the gateway that owns the thread.
-use crate::server::{self, MAX_BODY, Refusal, read_body};
+use crate::refusal::Refusal;
+use crate::server;
 use crate::store::StoreError;
 use crate::telemetry::trace_context::{TRACEPARENT, TRACESTATE};
 use crate::threads::{Target, Threads};
@@ -11,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use host::http::Principal;
+use host::http::{MAX_BODY, read_body};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

@@ -1,6 +1,6 @@
 //! Agents, tools, readiness, and the MCP servers of threads.
-use super::{Part, Refusal};
 use crate::login::Logins;
+use crate::refusal::Refusal;
 use crate::run::StartError;
 use crate::threads::Threads;
 use agui_types::capabilities::AgentCapabilities;
@@ -9,6 +9,7 @@ use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use host::files::FoundFiles;
+use host::http::Part;
 use host::http::{Access, Connection, Principal, RequestError};
 use mcp_bridge::plugin::SessionError;
 use mcp_bridge::registry::ToolList;

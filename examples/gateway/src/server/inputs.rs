@@ -1,6 +1,6 @@
 //! Inputs during runs: cancellation, results of page tools, answers to questions.
-use super::{Part, Refusal, read_json};
 use crate::hub::AnswerBody;
+use crate::refusal::Refusal;
 use crate::threads::Threads;
 use agui_bridge::AnswerError;
 use agui_bridge::frontend_tool::{Completion, ToolResult};
@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use host::http::Principal;
+use host::http::{Part, read_json};
 use std::sync::Arc;
 
 /// `POST /api/ai/chat/runs/{runId}/cancel`

@@ -1,6 +1,6 @@
 //! Starting and reading runs.
-use super::{Part, Refusal, read_json};
 use crate::history::event_stream;
+use crate::refusal::Refusal;
 use crate::replicas::Forwarded;
 use crate::telemetry::{HttpSpan, remote};
 use crate::threads::Threads;
@@ -10,6 +10,7 @@ use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use host::http::Principal;
+use host::http::{Part, read_json};
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! Retention of runs, and numbers of open objects.
 use super::shared::run_name;
 use super::steering::key;
-use super::{Cancel, Entry, Kept, RunKey, Threads, lock, request_cancel};
-use crate::run::StartError;
+use super::{Entry, Kept, RunKey, Threads, lock};
+use crate::run::{Cancel, StartError, request_cancel};
 use crate::settings::Limits;
 use crate::store::{Reader, RunLog, ThreadName, TooManyReaders};
 use crate::telemetry::Timeline;

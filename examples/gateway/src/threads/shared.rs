@@ -1,9 +1,9 @@
 //! Threads and runs of other gateways, and records of own ones for them.
 use super::steering::key;
-use super::{Kept, RunKey, Threads, fingerprint, lock, request_cancel};
+use super::{Kept, RunKey, Threads, fingerprint, lock};
 use crate::history::{LiveThreads, chat_path};
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
-use crate::run::StartError;
+use crate::run::{StartError, request_cancel};
 use crate::store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError, ThreadName};
 use crate::telemetry::trace_context::TraceContext;
 use agui_bridge::CancelReason;

@@ -1,13 +1,11 @@
 //! The beginning of a run in a thread that this gateway owns.
 use super::shared::run_name;
-use super::{
-    Cancel, Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock,
-};
+use super::{Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock};
 use crate::agents::{AcpAgents, Agents, ThreadIds};
 use crate::hub::{NewRun, RunStart, UserAgent};
 use crate::model::ChatModel;
 use crate::model_thread::{ModelRunStart, ModelThread};
-use crate::run::StartError;
+use crate::run::{Cancel, StartError};
 use crate::store::{Lease, Reader, RunLog, ThreadName};
 use crate::telemetry::Span;
 use crate::telemetry::trace_context::TraceContext;

@@ -1,6 +1,7 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
-use super::{Cancel, INTERRUPT, RunKey, Threads, lock};
+use super::{INTERRUPT, RunKey, Threads, lock};
 use crate::hub::{ACTIVITY_WAIT, TooManyWaiting, UserAgent};
+use crate::run::Cancel;
 use crate::store::{RunLog, ThreadName};
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};

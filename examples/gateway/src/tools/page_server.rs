@@ -2,22 +2,19 @@
 //!
 //! Each server has an address that cannot be guessed, and its own secret.
 use crate::telemetry::Telemetry;
+use crate::tools::events::EventHandler;
 use crate::tools::relay::{RelayService, report_changes};
 use crate::tools::toolbox::{OfferedServer, Toolbox};
-use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
 use acp_types::v1::session_setup::McpServer;
-use acp_types::v1::tool_calls::ToolCallId;
-use agui_bridge::frontend_tool::{FrontendToolOptions, NewCall, ToolSet};
+use agui_bridge::frontend_tool::{FrontendToolOptions, ToolSet};
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, RETRY_AFTER};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use door::Door;
 use host::http::hold;
-use jsonrpc_core::wire::Meta;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
-use semconv_map::trace_context::TraceContext;
+use mcp_bridge_http::{Endpoint, EndpointOptions, Service, random_id};
 use service::PageService;
 use std::collections::HashMap;
 use std::fmt;
@@ -25,26 +22,19 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use subtle::ConstantTimeEq;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 mod asking;
 mod door;
 mod service;
 
-pub(crate) use asking::{ask_user, tool_question};
-pub(crate) use service::Withdraw;
-
 /// Maximum number of requests at work to the server of one conversation, including streams that are open.
 const MAX_AT_WORK: usize = 64;
 
 /// Seconds after which an agent may repeat a request that was one too many. The end of the others is not known.
 const BUSY_SECONDS: &str = "5";
-
-/// Target of records for an audit log.
-pub(crate) const AUDIT: &str = "audit";
 
 /// The path prefix of the servers.
 pub const PATH: &str = "/mcp/threads/";
@@ -60,59 +50,6 @@ pub const ROUTES: [&str; 4] = [
 /// Environment variables with the URL and the secret of the server, for the shim.
 pub(crate) const URL_VARIABLE: &str = "SPANWIRE_MCP_URL";
 pub(crate) const SECRET_VARIABLE: &str = "SPANWIRE_MCP_SECRET";
-
-/// Interval of progress notifications of a call that waits for the user.
-pub(crate) const ALIVE_TIME: Duration = Duration::from_secs(10);
-
-/// The result of a call for the agent: a text, and whether it is an error.
-pub type TextResult = (String, bool);
-
-/// Takes the events of a server. An event without a conversation is dropped with its reply.
-pub type EventHandler = Arc<dyn Fn(FromServer) + Send + Sync>;
-
-/// An event for the conversation.
-#[derive(Debug)]
-pub enum FromServer {
-    /// The agent calls a tool of the page.
-    Call {
-        /// Identifies the call.
-        key: u64,
-        /// The tool and its arguments.
-        call: NewCall,
-        /// Sends progress notifications.
-        context: CallContext,
-        /// Takes the result.
-        reply: oneshot::Sender<TextResult>,
-    },
-    /// A tool of the server, which the agent has called, asks the user.
-    Ask {
-        /// Identifies the call.
-        key: u64,
-        /// The question.
-        question: Box<ToolQuestion>,
-        /// Takes the answer.
-        reply: oneshot::Sender<ElicitationAction>,
-    },
-    /// The span of the run is needed.
-    Span(oneshot::Sender<Option<TraceContext>>),
-    /// The agent has cancelled this call, or it has ended with open questions.
-    Withdrawn(u64),
-}
-
-/// A question of a tool to the user.
-#[derive(Clone, Debug)]
-pub struct ToolQuestion {
-    /// Name of the tool.
-    pub tool: String,
-    /// The agent's own id of the call, if given.
-    pub agent_id: Option<ToolCallId>,
-    /// The question.
-    pub message: String,
-    /// The form of the answer.
-    pub schema: ElicitationSchema,
-    /// Context of the question.
-    pub meta: Option<Meta>,
-}
 
 /// The servers of all conversations, by the last part of their addresses.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Requests of an agent to an MCP server, which pass through this program: traced, audited, and with questions to the user of the
 //! conversation.
 use crate::telemetry::{Span, Telemetry, cut};
-use crate::tools::page_server::{
+use crate::tools::events::{
     ALIVE_TIME, AUDIT, EventHandler, FromServer, Withdraw, ask_user, tool_question,
 };
 use crate::tools::sources::{CallEvent, ServerCall, ServerChanges, WatchedResource};

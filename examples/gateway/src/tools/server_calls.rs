@@ -1,6 +1,6 @@
 //! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the answer.
+use crate::tools::events::AUDIT;
 use crate::tools::lost::LOST;
-use crate::tools::page_server::AUDIT;
 use crate::tools::questions::{Called, ELICIT, Refused, answer, result_for_model};
 use crate::tools::sources::{CallEvent, ServerCall};
 use agui_types::id::ToolCallId;

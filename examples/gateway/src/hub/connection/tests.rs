@@ -1,7 +1,8 @@
 //! Tests of runs that start between the end of a connection and the end of its transport.
 use super::*;
-use crate::store::LogLimits;
+use crate::store::{LogLimits, RunLog};
 use crate::telemetry::{Program, Telemetry, TelemetryOptions};
+use acp_types::client;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::conversation::ConversationOptions;
 use agui_types::input::RunAgentInput;
@@ -9,6 +10,8 @@ use agui_types::run_log::RunLogLimits;
 use host::permissions::{Files, Rules};
 use host::transport::Address;
 use jsonrpc_core::wire;
+use std::collections::BTreeMap;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 

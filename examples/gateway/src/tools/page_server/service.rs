@@ -1,6 +1,6 @@
 //! The tools of the page and the server's own, for the agent of one conversation.
 use super::asking::Asking;
-use super::{ALIVE_TIME, AUDIT, EventHandler, FromServer};
+use crate::tools::events::{ALIVE_TIME, AUDIT, EventHandler, FromServer, Withdraw};
 use crate::tools::questions::{Held, failed};
 use crate::tools::toolbox::Toolbox;
 use agui_bridge::frontend_tool::{NewCall, agent_call_id};
@@ -23,21 +23,6 @@ pub(super) struct PageService {
     pub(super) user: String,
     pub(super) events: EventHandler,
     pub(super) calls: Arc<AtomicU64>,
-}
-
-/// Reports a cancelled call, unless it is over.
-pub(crate) struct Withdraw<'a> {
-    pub(crate) events: &'a EventHandler,
-    pub(crate) key: u64,
-    pub(crate) is_over: bool,
-}
-
-impl Drop for Withdraw<'_> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            (self.events)(FromServer::Withdrawn(self.key));
-        }
-    }
 }
 
 #[async_trait]
