@@ -20,8 +20,9 @@ class Mini {
     const mini = new Mini();
     mini.place = new Place();
     const words = mini.place.agentCommand(AGENT).split(" ").map((word) => word.slice(1, -1));
-    const env = { ...mini.place.env, GATEWAY_MINI_LISTEN: "127.0.0.1:0" };
-    mini.program = new Program(join(BIN, "mini-gateway"), words, env, { cwd: mini.place.workspace });
+    const args = ["--listen", "127.0.0.1:0", "--", ...words];
+    const options = { cwd: mini.place.workspace };
+    mini.program = new Program(join(BIN, "mini-gateway"), args, mini.place.env, options);
     try {
       [, mini.url] = await mini.program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);
     } catch (error) {

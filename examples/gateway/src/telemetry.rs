@@ -14,11 +14,11 @@
 //! The [`Timeline`] of a run has the same spans without their attributes, for the page of that run.
 //!
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and logged at the end.
+use jsonrpc_core::{Peeked, RequestId};
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
-use semconv_map::jsonrpc_core::{Peeked, RequestId};
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{ClosedBy, Direction, Policy};
 use std::borrow::Cow;

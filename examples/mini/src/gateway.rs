@@ -1,6 +1,12 @@
-//! An ACP agent on standard streams behind an AG-UI endpoint: `mini-gateway COMMAND [ARGUMENT]…`.
+//! A gateway: an ACP agent on standard input and output behind an AG-UI endpoint.
 //!
-//! The task of the process and the HTTP handlers share one [`Hub`]: each locks it, passes events in, and wakes the others.
+//! ```console
+//! $ cargo run -p mini --bin mini-gateway -- claude-code-acp
+//! listening on http://127.0.0.1:4001
+//! ```
+//!
+//! The [`Hub`] holds the conversations, and performs no I/O. The task of the process and the HTTP
+//! handlers share one [`Hub`]: each locks it, passes events in, and wakes the others.
 use acp_types::client::{CloseReason, Options, Reply};
 use acp_types::v1::initialization::Implementation;
 use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
@@ -16,9 +22,11 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use clap::Parser;
 use jsonrpc_core::ErrorCode;
 use jsonrpc_core::framing::Lines;
 use serde::Deserialize;
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -32,6 +40,20 @@ use tokio::time::{Instant, sleep_until};
 /// Largest size of one chunk of a response, in bytes.
 const MAX_BATCH: usize = 64 * 1024;
 
+/// Serves an ACP agent at an AG-UI endpoint, for clients on this machine
+///
+/// The agent is started with the first run, and again after it has exited.
+#[derive(Debug, Parser)]
+#[command(name = "mini-gateway", version)]
+struct Args {
+    /// Address to listen on, of a loopback interface; port 0 selects a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4001")]
+    listen: SocketAddr,
+    /// The command of the agent
+    #[arg(required = true, trailing_var_arg = true, value_name = "AGENT")]
+    agent: Vec<OsString>,
+}
+
 /// The hub, and its synchronization between tasks.
 struct Gateway {
     hub: Mutex<Hub>,
@@ -39,19 +61,14 @@ struct Gateway {
     changed: watch::Sender<()>,
     /// Epoch of the hub's times.
     began: Instant,
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
-    let command: Vec<String> = std::env::args().skip(1).collect();
-    if command.is_empty() {
-        return Err(io::Error::other("usage: mini-gateway COMMAND [ARGUMENT]..."));
-    }
-    let listen = std::env::var("GATEWAY_MINI_LISTEN").unwrap_or("127.0.0.1:4001".to_owned());
-    let listen: SocketAddr = listen.parse().map_err(io::Error::other)?;
-    if !listen.ip().is_loopback() {
-        return Err(io::Error::other("GATEWAY_MINI_LISTEN: expected a loopback address"));
+    let args = Args::parse();
+    if !args.listen.ip().is_loopback() {
+        return Err(io::Error::other("--listen: expected a loopback address"));
     }
     let cwd = std::env::current_dir()?.display().to_string();
     let mut conversation = ConversationOptions::new(cwd);
@@ -62,11 +79,11 @@ async fn main() -> io::Result<()> {
         hub: Mutex::new(Hub::new(HubOptions::new(conversation))),
         changed: watch::Sender::new(()),
         began: Instant::now(),
-        command,
+        command: args.agent,
     });
     let app = Router::new().route("/", post(run)).route("/cancel", post(cancel));
     let app = app.layer(from_fn(local)).with_state(gateway);
-    let listener = tokio::net::TcpListener::bind(listen).await?;
+    let listener = tokio::net::TcpListener::bind(args.listen).await?;
     eprintln!("listening on http://{}", listener.local_addr()?);
     tokio::select! {
         served = axum::serve(listener, app) => served,
@@ -100,7 +117,8 @@ impl Gateway {
 
     /// Starts the agent, unless it runs.
     fn start_agent(self: &Arc<Self>) {
-        let (mut hub, now) = (self.hub(), self.began.elapsed());
+        let mut hub = self.hub();
+        let now = self.began.elapsed();
         let [program, arguments @ ..] = &self.command[..] else { return };
         if hub.is_connected() {
             return;
@@ -131,7 +149,9 @@ async fn talk(gateway: &Gateway, child: &mut Child) -> io::Result<()> {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
     let mut changed = gateway.changed.subscribe();
-    let (mut lines, mut buffer, mut unsent) = (Lines::default(), vec![0; MAX_BATCH], Vec::new());
+    let mut lines = Lines::default();
+    let mut buffer = vec![0; MAX_BATCH];
+    let mut unsent = Vec::new();
     loop {
         changed.mark_unchanged();
         let timeout = {
@@ -168,7 +188,8 @@ async fn run(
     State(gateway): State<Arc<Gateway>>,
     Json(input): Json<RunAgentInput>,
 ) -> Result<Response, (StatusCode, String)> {
-    let (thread, run_id) = (input.thread_id.to_string(), input.run_id.clone());
+    let thread = input.thread_id.to_string();
+    let run_id = input.run_id.clone();
     gateway.start_agent();
     let accepted = gateway.with(|hub, now| hub.handle_run(&thread, input, now));
     let (run_id, cancels) = match accepted.map_err(refusal)? {

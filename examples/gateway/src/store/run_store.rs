@@ -2,11 +2,11 @@
 use agui_types::event::RunFinishedEvent;
 use agui_types::event::{MessagesSnapshotEvent, StateSnapshotEvent};
 use agui_types::input::RunAgentInput;
-use agui_types::jsonrpc_core::wire::{Extra, Raw};
 use agui_types::run_log::LogPart;
 use agui_types::sse;
 use async_trait::async_trait;
 use bytes::Bytes;
+use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Writes runs with numbered events to the file in its argument, until it is killed. Each event is printed after the store
 //! has accepted it: `NAME NUMBER`.
-use agui_types::jsonrpc_core::wire;
 use bytes::Bytes;
 use gateway::store::{FileLimits, FileStore, LogPart, RunRecord, RunStore, ThreadName};
+use jsonrpc_core::wire;
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,6 +1,0 @@
-//! Integration tests of the snippets.
-
-mod acp;
-mod agui;
-#[cfg(test)]
-mod agui_http_agent;
