@@ -1,4 +1,5 @@
-//! An agent and a client in one process, on an in-memory connection. The agent asks for permission before it answers.
+//! An agent and a client in one process, on an in-memory connection. The agent asks for permission
+//! before it answers.
 //!
 //! `cargo run -p acp-types --example duplex --features async`
 #![expect(clippy::print_stdout, reason = "an example prints its result")]

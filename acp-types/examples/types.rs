@@ -8,7 +8,8 @@ use acp_types::jsonrpc_core::wire::{self, Mode};
 use acp_types::v1::dispatch::AgentNotification;
 use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification, SessionUpdate, StopReason};
 
-/// A line of an agent that is newer than this program: the kind of the tool call and a member are unknown.
+/// A line of an agent that is newer than this program: the kind of the tool call and a member are
+/// unknown.
 const LINE: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Think","kind":"ponder","depth":3}}}"#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,19 +1,21 @@
-//! The agent's side of one ACP connection, without I/O; the counterpart of [`client`](crate::client).
+//! The agent's side of one ACP connection, without I/O; the counterpart of
+//! [`client`](crate::client).
 //!
-//! A [`Connection`] handles the client's lines. It yields typed requests that are answered by key, sends updates and
-//! calls, and reports the end of each call. `initialize` selects the version of all later messages.
+//! A [`Connection`] handles the client's lines. It yields typed requests that are answered by key,
+//! sends updates and calls, and reports the end of each call. `initialize` selects the version of
+//! all later messages.
 //!
 //! # Run loop
 //!
-//! After each `handle_*` and each call, transmit the lines of [`poll_transmit`](Connection::poll_transmit), take
-//! [`poll_event`](Connection::poll_event) until it returns `None`, and arm a timer for
-//! [`poll_timeout`](Connection::poll_timeout).
+//! After each `handle_*` and each call, transmit the lines of
+//! [`poll_transmit`](Connection::poll_transmit), take [`poll_event`](Connection::poll_event) until
+//! it returns `None`, and arm a timer for [`poll_timeout`](Connection::poll_timeout).
 //!
 //! The machine guarantees, for any client:
-//! - Each request of the client is reported once, and answered once: by the caller, or by the machine if it is invalid
-//!   or exceeds a limit.
-//! - The cancellation of a prompt, by `session/cancel` or `$/cancel_request`, is [reported](Event::Cancelled) once. The
-//!   prompt has still to be answered.
+//! - Each request of the client is reported once, and answered once: by the caller, or by the
+//!   machine if it is invalid or exceeds a limit.
+//! - The cancellation of a prompt, by `session/cancel` or `$/cancel_request`, is
+//!   [reported](Event::Cancelled) once. The prompt has still to be answered.
 //! - Each call ends once.
 //! - Memory is bounded by the sum of the [`Limits`].
 //! - No event follows [`Event::Closed`].
@@ -158,7 +160,8 @@ impl Connection {
         self.base.reply(request, reply.into())
     }
 
-    /// Sends a notification, for example a session update. The order of notifications, calls and replies is kept.
+    /// Sends a notification, for example a session update. The order of notifications, calls and
+    /// replies is kept.
     ///
     /// # Errors
     /// The connection is closed.
@@ -174,7 +177,8 @@ impl Connection {
         self.base.notify_line(line(Notification::new(method, params.as_ref())))
     }
 
-    /// Makes a call, for example for permission, an elicitation, a file or a terminal. [`Event::CallEnded`] follows.
+    /// Makes a call, for example for permission, an elicitation, a file or a terminal.
+    /// [`Event::CallEnded`] follows.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let timeout = call.timeout.unwrap_or(self.options.call_timeout);
         let deadline = Some(now.saturating_add(timeout)).filter(|at| *at < Duration::MAX);

@@ -1,7 +1,7 @@
 //! Conversions between types that are equal in both versions, or differ only in names.
 //!
-//! Types that are equal on the wire are converted by way of their JSON text, so that unknown members are kept. Text
-//! content, which is most frequent, is converted directly.
+//! Types that are equal on the wire are converted by way of their JSON text, so that unknown
+//! members are kept. Text content, which is most frequent, is converted directly.
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -35,7 +35,8 @@ pub(crate) fn content_to_v2(
 }
 
 impl v1::session_setup::McpServer {
-    /// Returns the server for a session of version 2; `None` for server-sent events, which that version does not have.
+    /// Returns the server for a session of version 2; `None` for server-sent events, which that
+    /// version does not have.
     pub fn in_v2(&self) -> Option<v2::session_setup::McpServer> {
         use v2::session_setup::{self as to, McpServer as To};
         match self {

@@ -10,7 +10,8 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    let (mut bits, mut held) = (0_u32, 0);
+    let mut bits = 0_u32;
+    let mut held = 0;
     for digit in digits {
         let value = DIGITS.iter().position(|it| it == digit)?;
         bits = bits << 6 | u32::try_from(value).ok()?;

@@ -16,9 +16,10 @@
 //! assert_eq!(refusal.to_string(), "`fs/read_text_file` needs `clientCapabilities.fs.readTextFile`");
 //! ```
 //!
-//! Messages that depend on the state of a session are permitted here: `session/set_mode`, `session/set_config_option`,
-//! `tool_call/cancel`, `terminal/cancel`. So are extensions, with names that begin with `_`, and notifications that
-//! begin with `$/`; a receiver that does not support them ignores or rejects them.
+//! Messages that depend on the state of a session are permitted here: `session/set_mode`,
+//! `session/set_config_option`, `tool_call/cancel`, `terminal/cancel`. So are extensions, with
+//! names that begin with `_`, and notifications that begin with `$/`; a receiver that does not
+//! support them ignores or rejects them.
 use crate::methods::{self, Method, Receiver};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::borrow::ToOwned;

@@ -1,21 +1,22 @@
 //! The client's side of one ACP connection: sessions, turns and calls, without I/O.
 //!
-//! A [`Connection`] handles the agent's lines and the program's calls, and yields lines to send and typed events. It
-//! reads no clock: times are offsets from an epoch of the caller's choice.
+//! A [`Connection`] handles the agent's lines and the program's calls, and yields lines to send and
+//! typed events. It reads no clock: times are offsets from an epoch of the caller's choice.
 //!
 //! # Run loop
 //!
-//! After each `handle_*` and each call, transmit the lines of [`poll_transmit`](Connection::poll_transmit), take
-//! [`poll_event`](Connection::poll_event) until it returns `None`, and arm a timer for
-//! [`poll_timeout`](Connection::poll_timeout). When it fires, call [`handle_timeout`](Connection::handle_timeout).
+//! After each `handle_*` and each call, transmit the lines of
+//! [`poll_transmit`](Connection::poll_transmit), take [`poll_event`](Connection::poll_event) until
+//! it returns `None`, and arm a timer for [`poll_timeout`](Connection::poll_timeout). When it
+//! fires, call [`handle_timeout`](Connection::handle_timeout).
 //!
 //! The machine guarantees, for any agent:
-//! - Each requested session is [opened](SessionEvent::Opened) or [refused](SessionEvent::Refused) once. Each call and
-//!   each turn ends once.
-//! - Each request of the agent is answered once: by the caller, or by the machine when the turn is cancelled, the agent
-//!   withdraws the request, or the session is released.
-//! - Updates of a session keep their order, and reach no other session. A session that is not polled loses its own
-//!   oldest updates; others are not affected.
+//! - Each requested session is [opened](SessionEvent::Opened) or [refused](SessionEvent::Refused)
+//!   once. Each call and each turn ends once.
+//! - Each request of the agent is answered once: by the caller, or by the machine when the turn is
+//!   cancelled, the agent withdraws the request, or the session is released.
+//! - Updates of a session keep their order, and reach no other session. A session that is not
+//!   polled loses its own oldest updates; others are not affected.
 //! - Memory is bounded by the sum of the [`Limits`].
 //! - No event follows [`Event::Closed`].
 //!
@@ -66,9 +67,9 @@
 //!
 //! # Versions
 //!
-//! Version 1 is supported completely, and version 2, a draft, if the agent supports it. Events have a variant for each
-//! version. The version is determined by the shape of the response to `initialize`, not only by its number; see
-//! [`Initialized::version`].
+//! Version 1 is supported completely, and version 2, a draft, if the agent supports it. Events have
+//! a variant for each version. The version is determined by the shape of the response to
+//! `initialize`, not only by its number; see [`Initialized::version`].
 mod commands;
 mod error;
 mod event;
@@ -198,8 +199,8 @@ impl Connection {
         self.base.requests.len()
     }
 
-    /// Returns the number of own requests without an answer, or of calls with an end that was not polled, whichever is
-    /// larger.
+    /// Returns the number of own requests without an answer, or of calls with an end that was not
+    /// polled, whichever is larger.
     pub fn open_calls(&self) -> usize {
         self.base.open_calls()
     }

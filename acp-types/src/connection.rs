@@ -1,25 +1,27 @@
-//! Agents and clients as objects with async methods, on any runtime (feature `async`). They wrap the machines [`agent`]
-//! and [`client`].
+//! Agents and clients as objects with async methods, on any runtime (feature `async`). They wrap
+//! the machines [`agent`] and [`client`].
 //!
-//! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): one typed method for each
-//! request and notification of its side, most of them with a default. `connect_*` returns a future that runs the
-//! connection between a [`Stream`](futures::Stream) and a [`Sink`](futures::Sink) of
-//! [frames](jsonrpc_core::framing::Frame). An agent sends messages to its client through a [`Peer`]; a client opens
-//! [`Sessions`]. Traits that begin with `Local` are for types that are not `Send`. No task is spawned and no clock is
-//! read: use the runtime's timeout around a call. A call that is dropped is withdrawn.
+//! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): one typed
+//! method for each request and notification of its side, most of them with a default. `connect_*`
+//! returns a future that runs the connection between a [`Stream`](futures::Stream) and a
+//! [`Sink`](futures::Sink) of [frames](jsonrpc_core::framing::Frame). An agent sends messages to
+//! its client through a [`Peer`]; a client opens [`Sessions`]. Traits that begin with `Local` are
+//! for types that are not `Send`. No task is spawned and no clock is read: use the runtime's
+//! timeout around a call. A call that is dropped is withdrawn.
 //!
-//! - Up to [`ConnectionOptions::handlers`] requests are handled concurrently, and one more for each open call: a handler
-//!   that waits for a response does not block others.
-//! - Notifications are handled one after the other, in order. While [`ConnectionOptions::notifications`] wait, reading
-//!   stops. If the handler of a notification waits for a response then, that call ends with
-//!   [`RequestError::Congested`].
+//! - Up to [`ConnectionOptions::handlers`] requests are handled concurrently, and one more for each
+//!   open call: a handler that waits for a response does not block others.
+//! - Notifications are handled one after the other, in order. While
+//!   [`ConnectionOptions::notifications`] wait, reading stops. If the handler of a notification
+//!   waits for a response then, that call ends with [`RequestError::Congested`].
 //! - Messages are sent in order. Messages of a handler precede its response.
 //! - The [`Context`] of a request reports its cancellation. The request has still to be answered.
-//! - At the end of the stream, calls end. When all open requests are answered, the sink is closed and the future
-//!   completes.
-//! - An object with the handlers of both versions, [connected](connect_agent), speaks the version that the client
-//!   selects.
-//! - Methods that the version does not define arrive at `extension`, typed if a type exists: see [`Extension`].
+//! - At the end of the stream, calls end. When all open requests are answered, the sink is closed
+//!   and the future completes.
+//! - An object with the handlers of both versions, [connected](connect_agent), speaks the version
+//!   that the client selects.
+//! - Methods that the version does not define arrive at `extension`, typed if a type exists: see
+//!   [`Extension`].
 //!
 //! ```
 //! use acp_types::client::{Prompt, TurnEnd};
@@ -128,14 +130,17 @@ pub type Result<T, E = ErrorObject> = core::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionOptions {
-    /// Open requests of the peer, handled or waiting; 1024 by default. Beyond it reading stops, unless a call of this
-    /// side is open, since its response may be next; further requests are then refused.
+    /// Open requests of the peer, handled or waiting; 1024 by default. Beyond it reading stops,
+    /// unless a call of this side is open, since its response may be next; further requests are
+    /// then refused.
     pub requests: usize,
     /// Open calls of this side; 1024 by default. Further calls fail.
     pub calls: usize,
-    /// Concurrently handled requests, not counting those that wait for the peer; at least one; 64 by default.
+    /// Concurrently handled requests, not counting those that wait for the peer; at least one; 64
+    /// by default.
     pub handlers: usize,
-    /// Notifications that wait to be handled; at least one; 1024 by default. Beyond it reading stops.
+    /// Notifications that wait to be handled; at least one; 1024 by default. Beyond it reading
+    /// stops.
     pub notifications: usize,
     /// Messages that wait to be written; at least one; 64 by default. Beyond it senders wait.
     pub outgoing: usize,
@@ -182,8 +187,8 @@ pub enum RequestError {
     Congested,
 }
 
-/// Converts the error of a call within a handler to the handler's response: the error of the peer, or an internal
-/// error.
+/// Converts the error of a call within a handler to the handler's response: the error of the peer,
+/// or an internal error.
 impl From<RequestError> for ErrorObject {
     fn from(error: RequestError) -> Self {
         match error {

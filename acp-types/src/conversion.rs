@@ -1,7 +1,7 @@
 //! Conversions from version 2 to version 1, for types that differ partially.
 //!
-//! The JSON value stays the same: a member that version 1 does not define is in `extra`, and an unknown variant stays
-//! unknown.
+//! The JSON value stays the same: a member that version 1 does not define is in `extra`, and an
+//! unknown variant stays unknown.
 use crate::alike::option_to_v1;
 use crate::{v1, v2};
 use alloc::boxed::Box;
@@ -159,7 +159,8 @@ impl v1::session_config_options::SessionConfigOption {
     }
 }
 
-/// `type` and `properties` are required in version 2. Absent ones become their meaning, an object without fields.
+/// `type` and `properties` are required in version 2. Absent ones become their meaning, an object
+/// without fields.
 impl From<v1::elicitation::ElicitationSchema> for v2::elicitation::ElicitationSchema {
     fn from(schema: v1::elicitation::ElicitationSchema) -> Self {
         Self {

@@ -1,8 +1,9 @@
 //! A bridge between an editor and an agent that speak different versions of the protocol.
 //!
-//! A [`Bridge`] takes the lines of both sides and returns the lines for both. It performs no I/O and reads no clock. The
-//! editor's `initialize` and the shape of the agent's response to it decide the versions. If both sides speak the same
-//! version, lines pass unchanged, byte for byte. Otherwise each message is converted; ids of requests stay as they are.
+//! A [`Bridge`] takes the lines of both sides and returns the lines for both. It performs no I/O
+//! and reads no clock. The editor's `initialize` and the shape of the agent's response to it decide
+//! the versions. If both sides speak the same version, lines pass unchanged, byte for byte.
+//! Otherwise each message is converted; ids of requests stay as they are.
 //!
 //! ```
 //! use acp_types::convert::{Bridge, BridgeOptions, Output};
@@ -19,9 +20,10 @@
 //! assert!(response.contains(r#""protocolVersion":1"#) && response.contains(r#""loadSession":true"#));
 //! ```
 //!
-//! Call [`poll_output`](Bridge::poll_output) after each line until it returns `None`. Lines and diagnostics are returned in
-//! the order of their creation, and lines have no line end. The constants of this module limit the number of all that is kept;
-//! each of it is at most as large as its line.
+//! Call [`poll_output`](Bridge::poll_output) after each line until it returns `None`. Lines and
+//! diagnostics are returned in the order of their creation, and lines have no line end. The
+//! constants of this module limit the number of all that is kept; each of it is at most as large as
+//! its line.
 #![doc = include_str!("../CONVERT.md")]
 use crate::v1::cancellation::CancelRequestNotification;
 use crate::v1::initialization::ProtocolVersion;
@@ -52,24 +54,25 @@ mod texts;
 mod v1_editor;
 mod v2_editor;
 
-/// Largest number of sessions. Past it, the oldest session without an open prompt is forgotten: its tool calls are announced
-/// again.
+/// Largest number of sessions. Past it, the oldest session without an open prompt is forgotten: its
+/// tool calls are announced again.
 pub const MAX_SESSIONS: usize = 1024;
-/// Largest number of open requests with converted responses. A request past it is answered with an error.
+/// Largest number of open requests with converted responses. A request past it is answered with an
+/// error.
 pub const MAX_REQUESTS: usize = 1024;
 /// Largest number of open prompts of a session. A prompt past it is answered with an error.
 pub const MAX_PROMPTS: usize = 16;
-/// Largest number of lines of the editor before the response to `initialize`. A request past it is answered with an error,
-/// another message is dropped.
+/// Largest number of lines of the editor before the response to `initialize`. A request past it is
+/// answered with an error, another message is dropped.
 pub const MAX_EARLY_LINES: usize = 64;
-/// Largest number of messages of a session that are compared with a later whole message. Past it, a whole message of the
-/// oldest one is sent again.
+/// Largest number of messages of a session that are compared with a later whole message. Past it, a
+/// whole message of the oldest one is sent again.
 pub const MAX_MESSAGES: usize = 256;
-/// Largest number of known tool calls of a session. Past it, the oldest one is forgotten, and a later change of it announces
-/// it again.
+/// Largest number of known tool calls of a session. Past it, the oldest one is forgotten, and a
+/// later change of it announces it again.
 pub const MAX_TOOL_CALLS: usize = 512;
-/// Largest size of the content of a session's tool calls, in bytes. Past it, the oldest content is forgotten: a chunk that
-/// extends it replaces it.
+/// Largest size of the content of a session's tool calls, in bytes. Past it, the oldest content is
+/// forgotten: a chunk that extends it replaces it.
 pub const MAX_CONTENT_BYTES: usize = 256 * 1024;
 /// Largest number of terminals of a session. Past it, the output of the oldest one is forgotten.
 pub const MAX_TERMINALS: usize = 64;
@@ -158,7 +161,9 @@ struct Offer {
 impl Bridge {
     /// Creates a bridge, before the first line.
     pub fn new(options: BridgeOptions) -> Self {
-        let (stage, early, out) = (Stage::Waiting, VecDeque::new(), Outbox::default());
+        let stage = Stage::Waiting;
+        let early = VecDeque::new();
+        let out = Outbox::default();
         Self { options, stage, early, out }
     }
 
@@ -167,19 +172,21 @@ impl Bridge {
         self.out.poll()
     }
 
-    /// Returns whether both sides speak the same version. The bytes of both sides can then pass without the bridge, once
-    /// its output was polled.
+    /// Returns whether both sides speak the same version. The bytes of both sides can then pass
+    /// without the bridge, once its output was polled.
     pub fn is_passing(&self) -> bool {
         matches!(self.stage, Stage::Same)
     }
 
-    /// Returns whether an agent of version 1 works without a prompt in any session. It does not report the end of that:
-    /// call [`handle_silence`](Self::handle_silence) once it has sent nothing for a while.
+    /// Returns whether an agent of version 1 works without a prompt in any session. It does not
+    /// report the end of that: call [`handle_silence`](Self::handle_silence) once it has sent
+    /// nothing for a while.
     pub fn awaits_silence(&self) -> bool {
         matches!(&self.stage, Stage::V2Editor(it) if it.awaits_silence())
     }
 
-    /// Ends the work without a prompt of an agent of version 1, except in sessions in which it waits for the user.
+    /// Ends the work without a prompt of an agent of version 1, except in sessions in which it
+    /// waits for the user.
     pub fn handle_silence(&mut self) {
         if let Stage::V2Editor(it) = &mut self.stage {
             it.fell_silent(&mut self.out);

@@ -7,8 +7,8 @@ mod result;
 pub(crate) use result::Answer;
 pub use result::OrNull;
 
-/// Declares the requests of one side and their results. In brackets are the properties of a method: `unstable`, `session` if
-/// the parameters have to name one, the gate, and another receiver.
+/// Declares the requests of one side and their results. In brackets are the properties of a method:
+/// `unstable`, `session` if the parameters have to name one, the gate, and another receiver.
 macro_rules! requests {
     (
         $(#[$rattr:meta])* pub enum $Requests:ident to $Receiver:ident;
@@ -39,15 +39,18 @@ macro_rules! requests {
                 Method::request::<$Request>(Receiver::$Receiver); $($property)*
             ), )+];
 
-            /// Decodes the parameters of a request. Absent parameters and `null` count as an empty object.
+            /// Decodes the parameters of a request. Absent parameters and `null` count as an empty
+            /// object.
             ///
             /// # Errors
-            /// The method is known, but the parameters are invalid. The pointer begins at the parameters.
+            /// The method is known, but the parameters are invalid. The pointer begins at the
+            /// parameters.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
                 Self::decode_with(method, params, Mode::Strict).map(|decoded| decoded.value)
             }
 
-            /// Decodes the parameters of a request in a [mode](Mode), as [`decode`](Self::decode) does.
+            /// Decodes the parameters of a request in a [mode](Mode), as [`decode`](Self::decode)
+            /// does.
             ///
             /// # Errors
             /// The method is known, but the parameters are invalid even in this mode.
@@ -99,8 +102,8 @@ macro_rules! requests {
         }
 
         impl $Responses {
-            /// Decodes the result of a request by its method. `null` counts as an empty object, since some agents send
-            /// it.
+            /// Decodes the result of a request by its method. `null` counts as an empty object,
+            /// since some agents send it.
             ///
             /// # Errors
             /// The method is known, but the result is invalid. The pointer begins at the result.
@@ -211,15 +214,18 @@ macro_rules! notifications {
                 Method::notification::<$Notification>(Receiver::$Receiver); $($property)*
             ), )?)+];
 
-            /// Decodes the parameters of a notification. Absent parameters and `null` count as an empty object.
+            /// Decodes the parameters of a notification. Absent parameters and `null` count as an
+            /// empty object.
             ///
             /// # Errors
-            /// The method is known, but the parameters are invalid. The pointer begins at the parameters.
+            /// The method is known, but the parameters are invalid. The pointer begins at the
+            /// parameters.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
                 Self::decode_with(method, params, Mode::Strict).map(|decoded| decoded.value)
             }
 
-            /// Decodes the parameters of a notification in a [mode](Mode), as [`decode`](Self::decode) does.
+            /// Decodes the parameters of a notification in a [mode](Mode), as
+            /// [`decode`](Self::decode) does.
             ///
             /// # Errors
             /// The method is known, but the parameters are invalid even in this mode.

@@ -1,4 +1,5 @@
-//! The part that the connections of both sides share: open requests and calls, and what waits to be sent or polled.
+//! The part that the connections of both sides share: open requests and calls, and what waits to be
+//! sent or polled.
 mod call;
 mod diagnostics;
 mod error;
@@ -47,8 +48,8 @@ pub(crate) trait Event: Weigh {
     fn call_ended(key: CallKey, outcome: Result<Box<Received<Self::Response>>, CallError>) -> Self;
 }
 
-/// A side of a connection. `T` is the purpose of an own request, `R` what is known of a request of the peer, and `E` an
-/// event outside of sessions.
+/// A side of a connection. `T` is the purpose of an own request, `R` what is known of a request of
+/// the peer, and `E` an event outside of sessions.
 #[derive(Debug)]
 pub(crate) struct Endpoint<T, R, E> {
     pub(crate) peer: Peer<T>,
@@ -95,7 +96,8 @@ impl Refusal {
 
 impl<T, R, E: Event> Endpoint<T, R, E> {
     pub(crate) fn new(bounds: Bounds) -> Self {
-        // Calls have a limit of their own, and each session may have one open request and one to close.
+        // Calls have a limit of their own, and each session may have one open request and one to
+        // close.
         let limits = jsonrpc_core::Limits { ours: usize::MAX, theirs: bounds.requests };
         Self {
             peer: Peer::new(CancelMethod::ACP, limits),
@@ -127,7 +129,8 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         self.inbox.has_room_for(size, self.bounds.events)
     }
 
-    /// Returns the number of own requests without an answer, and of calls with an end that was not polled.
+    /// Returns the number of own requests without an answer, and of calls with an end that was not
+    /// polled.
     pub(crate) fn open_calls(&self) -> usize {
         self.peer.open_ours().max(self.unpolled_calls)
     }
@@ -149,7 +152,8 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         }
     }
 
-    /// Makes a call by `send`, which sends its request. An error is reported as the end of the call.
+    /// Makes a call by `send`, which sends its request. An error is reported as the end of the
+    /// call.
     pub(crate) fn call(
         &mut self,
         call: Call,
@@ -245,12 +249,14 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         }
     }
 
-    /// Handles a message that belongs to nothing open. Returns the purpose of the own request that a malformed line ends.
+    /// Handles a message that belongs to nothing open. Returns the purpose of the own request that
+    /// a malformed line ends.
     pub(crate) fn handle_stray(&mut self, incoming: Incoming<'_, T>) -> Option<(T, CallError)> {
         match incoming {
             Incoming::Refused { request, response } => {
                 self.outgoing.push(response, Purpose::Refusal);
-                let (method, problem) = (request.method.into_owned(), Problem::Limit);
+                let method = request.method.into_owned();
+                let problem = Problem::Limit;
                 self.diagnostics.push(Diagnostic::Refused { method, problem });
             }
             Incoming::Unmatched(response) => {

@@ -17,8 +17,8 @@ pub(crate) struct Room {
     pub(crate) bytes: usize,
 }
 
-/// Events that wait to be polled, in order. Beyond the limits the oldest droppable events are dropped and counted;
-/// others stay.
+/// Events that wait to be polled, in order. Beyond the limits the oldest droppable events are
+/// dropped and counted; others stay.
 #[derive(Debug)]
 pub(crate) struct Inbox<E> {
     pub(crate) waiting: VecDeque<E>,

@@ -1,9 +1,10 @@
-//! The [Agent Client Protocol](https://agentclientprotocol.com) (ACP) as open, lossless Rust types, and state machines
-//! for agents and clients.
+//! The [Agent Client Protocol](https://agentclientprotocol.com) (ACP) as open, lossless Rust types,
+//! and state machines for agents and clients.
 //!
-//! ACP connects an editor, the client, with a coding agent by JSON-RPC 2.0. This crate has types for every message of
-//! protocol versions 1 and 2, state machines for both sides of a connection, and traits with async methods on top of
-//! them. The types and the machines perform no I/O and are `no_std` with `alloc`.
+//! ACP connects an editor, the client, with a coding agent by JSON-RPC 2.0. This crate has types
+//! for every message of protocol versions 1 and 2, state machines for both sides of a connection,
+//! and traits with async methods on top of them. The types and the machines perform no I/O and are
+//! `no_std` with `alloc`.
 //!
 //! ```toml
 //! [dependencies]
@@ -73,7 +74,8 @@
 //!
 //! # A client
 //!
-//! The client starts an agent, sends one prompt, and prints the agent's text. It needs tokio's feature `process`:
+//! The client starts an agent, sends one prompt, and prints the agent's text. It needs tokio's
+//! feature `process`:
 //!
 //! ```no_run
 //! use acp_types::client::{Prompt, TurnEnd};
@@ -144,9 +146,10 @@
 //!
 //! # Types
 //!
-//! **Decoding and encoding gives the same JSON value.** Unknown members are kept in `extra`, unknown names of an enum
-//! and unknown variants of a union in `Unknown`. An invalid value is an error with a JSON pointer, the expected type and
-//! the received one. Numbers are kept by value: `0` may be encoded as `0.0` where the protocol has a fraction.
+//! **Decoding and encoding gives the same JSON value.** Unknown members are kept in `extra`,
+//! unknown names of an enum and unknown variants of a union in `Unknown`. An invalid value is an
+//! error with a JSON pointer, the expected type and the received one. Numbers are kept by value:
+//! `0` may be encoded as `0.0` where the protocol has a fraction.
 //!
 //! ```
 //! use acp_types::v1::content::ContentBlock;
@@ -167,8 +170,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The constructor `new` has the required members as parameters. Optional members are public fields with a setter
-//! `with_*`:
+//! The constructor `new` has the required members as parameters. Optional members are public fields
+//! with a setter `with_*`:
 //!
 //! ```
 //! use acp_types::serde_json;
@@ -185,9 +188,9 @@
 //!
 //! # Versions
 //!
-//! Version 2 is a draft, and may change in any release of this crate. Types and members that are not part of the stable
-//! version are marked **Unstable**, and may change as well. They are always compiled, because a peer can send them at
-//! any time.
+//! Version 2 is a draft, and may change in any release of this crate. Types and members that are
+//! not part of the stable version are marked **Unstable**, and may change as well. They are always
+//! compiled, because a peer can send them at any time.
 //!
 //! # Features
 //!

@@ -1,7 +1,8 @@
 //! A linter for conversations between a client and an agent (feature `lint`).
 //!
-//! A [`Linter`] checks the lines of a connection, from a transcript or live, and returns [findings](Finding). It sends
-//! no messages and needs no clock. Any input is safe: the linter neither panics nor exceeds its [`LintLimits`].
+//! A [`Linter`] checks the lines of a connection, from a transcript or live, and returns
+//! [findings](Finding). It sends no messages and needs no clock. Any input is safe: the linter
+//! neither panics nor exceeds its [`LintLimits`].
 //!
 //! ```
 //! use acp_types::lint::{Linter, Severity};
@@ -21,9 +22,9 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! Both versions are supported. The shape of the response to `initialize` decides which one applies, since some agents
-//! repeat any requested number. Violations that a race may excuse (a permission request during a cancellation) are
-//! warnings.
+//! Both versions are supported. The shape of the response to `initialize` decides which one
+//! applies, since some agents repeat any requested number. Violations that a race may excuse (a
+//! permission request during a cancellation) are warnings.
 #![doc = include_str!("../LINT.md")]
 mod background;
 mod check;

@@ -19,8 +19,8 @@ pub struct Method {
     pub result: Option<&'static str>,
     /// Whether the parameters have to name a session. Those of `elicitation/create` may.
     pub session_scoped: bool,
-    /// The capability that has to be announced first, usually by the receiver, as a path or a few words; `None` for the
-    /// baseline.
+    /// The capability that has to be announced first, usually by the receiver, as a path or a few
+    /// words; `None` for the baseline.
     pub gate: Option<&'static str>,
     /// Stability of the method.
     pub stability: Stability,
@@ -69,7 +69,8 @@ impl Method {
         Self { stability: Stability::Unstable, ..self }
     }
 
-    /// Joins the tables of a version, in which methods that are not unstable are as stable as the version.
+    /// Joins the tables of a version, in which methods that are not unstable are as stable as the
+    /// version.
     #[expect(clippy::indexing_slicing, reason = "it runs only when the crate is compiled")]
     pub(crate) const fn join<const N: usize>(
         tables: [&[Self]; 6],
@@ -77,7 +78,8 @@ impl Method {
         blank: Self,
     ) -> [Self; N] {
         let mut all = [blank; N];
-        let (mut table, mut at) = (0, 0);
+        let mut table = 0;
+        let mut at = 0;
         while table < tables.len() {
             let mut rows = tables[table];
             while let [row, others @ ..] = rows {

@@ -1,11 +1,13 @@
 //! A map as a sorted list.
 //!
-//! The maps of a connection and of a session are bounded. A B-tree generates about ten thousand lines of LLVM IR for each
-//! pair of types, a sorted list a few hundred. Lookups take logarithmic time in both.
+//! The maps of a connection and of a session are bounded. A B-tree generates about ten thousand
+//! lines of LLVM IR for each pair of types, a sorted list a few hundred. Lookups take logarithmic
+//! time in both.
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-/// A map, ordered by key. Large values are boxed by the caller, since an insertion moves the later entries.
+/// A map, ordered by key. Large values are boxed by the caller, since an insertion moves the later
+/// entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Ordered<K, V>(Vec<(K, V)>);
 
@@ -125,7 +127,8 @@ mod tests {
         /// A map agrees with a B-tree after any insertions and removals.
         #[test]
         fn behaves_as_a_tree(steps in prop::collection::vec((0..20_u8, any::<Option<u16>>()), 0..60)) {
-            let (mut map, mut tree) = (Ordered::default(), BTreeMap::new());
+            let mut map = Ordered::default();
+            let mut tree = BTreeMap::new();
             for (key, value) in steps {
                 match value {
                     Some(value) if value % 2 == 0 => {
@@ -140,7 +143,8 @@ mod tests {
                 }
                 prop_assert_eq!(map.get(&key), tree.get(&key));
                 prop_assert_eq!(map.get_mut(&key).copied(), tree.get(&key).copied());
-                prop_assert_eq!((map.len(), map.contains_key(&key)), (tree.len(), tree.contains_key(&key)));
+                prop_assert_eq!(map.len(), tree.len());
+                prop_assert_eq!(map.contains_key(&key), tree.contains_key(&key));
                 prop_assert_eq!(map.first().map(|(key, _)| key), tree.keys().next());
             }
             prop_assert_eq!(map.iter_mut().collect::<Vec<_>>(), tree.iter_mut().collect::<Vec<_>>());

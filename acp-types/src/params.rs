@@ -19,7 +19,8 @@ pub trait NotificationParams: Object {
     const METHOD: &'static str;
 }
 
-/// Declares the method of a request and its result. Methods common to both versions are in [`shared`](crate::shared).
+/// Declares the method of a request and its result. Methods common to both versions are in
+/// [`shared`](crate::shared).
 macro_rules! params {
     (shared $($rest:tt)*) => {};
     ($method:literal $Request:ident -> $Response:ident) => {

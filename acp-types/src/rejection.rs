@@ -23,8 +23,8 @@ fn unknown(at: &str, what: &str, name: &str) -> ErrorObject {
 }
 
 impl PromptRequest {
-    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
-    /// are known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or
+    /// `None` if all values are known.
     ///
     /// ```
     /// use acp_types::v2::prompt_lifecycle::PromptRequest;
@@ -42,8 +42,8 @@ impl PromptRequest {
 }
 
 impl ResumeSessionRequest {
-    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or `None` if all values
-    /// are known.
+    /// Returns the error for unknown values that an agent must not ignore (invalid parameters), or
+    /// `None` if all values are known.
     pub fn rejection(&self) -> Option<ErrorObject> {
         unknown_server(self.mcp_servers.as_deref().unwrap_or_default())
             .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))

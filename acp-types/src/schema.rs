@@ -1,7 +1,8 @@
 //! The JSON Schemas of both versions, generated from the types (feature `schemars`).
 //!
-//! A schema describes what decoding accepts. It is therefore wider than the official one: unknown members, names and
-//! variants are allowed. Annotations of members are the official keywords, such as `x-deserialize-default-on-error`.
+//! A schema describes what decoding accepts. It is therefore wider than the official one: unknown
+//! members, names and variants are allowed. Annotations of members are the official keywords, such
+//! as `x-deserialize-default-on-error`.
 //!
 //! ```
 //! let schema = acp_types::schema::v1();

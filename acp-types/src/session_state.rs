@@ -1,10 +1,12 @@
-//! The state of a session, reduced from its messages; one reducer for both versions of the protocol.
+//! The state of a session, reduced from its messages; one reducer for both versions of the
+//! protocol.
 //!
-//! Pass messages to a [`SessionState`] ([`handle`](SessionState::handle) accepts updates, and the few relevant requests
-//! and results). Read its contents at any time, and poll [`Change`]s. The reducer performs no I/O and reads no clock.
+//! Pass messages to a [`SessionState`] ([`handle`](SessionState::handle) accepts updates, and the
+//! few relevant requests and results). Read its contents at any time, and poll [`Change`]s. The
+//! reducer performs no I/O and reads no clock.
 //!
-//! The contents have the types of version 2, the wider one, with additions for version 1 (modes, diffs with both
-//! texts). The same conversation therefore has the same state in either version.
+//! The contents have the types of version 2, the wider one, with additions for version 1 (modes,
+//! diffs with both texts). The same conversation therefore has the same state in either version.
 //!
 //! ```
 //! use acp_types::session_state::{Change, SessionState};
@@ -77,16 +79,18 @@ pub use entry::{Entry, Message, MessageKind, Produced, TerminalState, ToolCallSt
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StateLimits {
-    /// Number of messages, tool calls, compactions and messages between sessions together; 10,000 by default. The oldest
-    /// are removed.
+    /// Number of messages, tool calls, compactions and messages between sessions together; 10,000
+    /// by default. The oldest are removed.
     pub entries: usize,
-    /// Bytes of their content; 64 MiB by default. The oldest are removed; the last one stops growing.
+    /// Bytes of their content; 64 MiB by default. The oldest are removed; the last one stops
+    /// growing.
     pub bytes: usize,
     /// Content blocks of one entry; 10,000 by default.
     pub blocks: usize,
     /// Bytes of a terminal's output, of which the end is kept; 1 MiB by default.
     pub terminal_output: usize,
-    /// Number of terminals, plans, subagents, notices, commands, options and modes, of each; 1,000 by default.
+    /// Number of terminals, plans, subagents, notices, commands, options and modes, of each; 1,000
+    /// by default.
     pub names: usize,
     /// Unpolled changes; 4,096 by default.
     pub changes: usize,
@@ -105,7 +109,8 @@ impl Default for StateLimits {
     }
 }
 
-/// Key in the `_meta` of a version 1 `session_info_update`, with the state of a version 2 session that works without a prompt.
+/// Key in the `_meta` of a version 1 `session_info_update`, with the state of a version 2 session
+/// that works without a prompt.
 pub const STATE_META: &str = "spanwire/state";
 
 /// The state of a session; see the [module documentation](self).
@@ -177,9 +182,9 @@ impl SessionState {
     /// - `&LoadSessionResponse`, and `&SetSessionModeRequest` after its response
     /// - `&PromptRequest`, and its `&PromptResponse` or `&ErrorObject`
     /// - `&CancelNotification`
-    /// - pairs of terminal requests and responses: `(&CreateTerminalRequest, &CreateTerminalResponse)`,
-    ///   `(&TerminalOutputRequest, &TerminalOutputResponse)`, `(&WaitForTerminalExitRequest,
-    ///   &WaitForTerminalExitResponse)`
+    /// - pairs of terminal requests and responses: `(&CreateTerminalRequest,
+    ///   &CreateTerminalResponse)`, `(&TerminalOutputRequest, &TerminalOutputResponse)`,
+    ///   `(&WaitForTerminalExitRequest, &WaitForTerminalExitResponse)`
     pub fn handle(&mut self, input: impl Input) {
         input.apply(self);
     }
@@ -269,8 +274,8 @@ impl SessionState {
         self.subagents.iter().map(|(_, subagent)| &**subagent)
     }
 
-    /// Returns the state of the session: in version 2 as reported by the agent, in version 1 derived from prompts and
-    /// their responses; `None` before either.
+    /// Returns the state of the session: in version 2 as reported by the agent, in version 1
+    /// derived from prompts and their responses; `None` before either.
     pub fn state(&self) -> Option<&StateUpdate> {
         self.state.as_ref()
     }

@@ -1,7 +1,8 @@
 //! Types that are equal in both versions, in a module for each page of the specification.
 //!
-//! [`v1`](crate::v1) and [`v2`](crate::v2) re-export them on their pages, so a value of one version is a value of the
-//! other. Types with members, names or annotations that differ are defined in each version.
+//! [`v1`](crate::v1) and [`v2`](crate::v2) re-export them on their pages, so a value of one version
+//! is a value of the other. Types with members, names or annotations that differ are defined in
+//! each version.
 
 pub(crate) mod agent_plan;
 pub(crate) mod authentication;

@@ -1,7 +1,7 @@
 //! Detection of a peer's version by the shape of its messages.
 //!
-//! The number in an agent's response is a claim: some agents repeat any requested number and continue in version 1. The
-//! first message with a shape of exactly one version decides.
+//! The number in an agent's response is a claim: some agents repeat any requested number and
+//! continue in version 1. The first message with a shape of exactly one version decides.
 use crate::{v1, v2};
 
 /// The versions that a message matches.

@@ -2,16 +2,17 @@
 //!
 //! Spec: [Agent Client Protocol, version 2](https://agentclientprotocol.com/protocol/v2/overview)
 //!
-//! The specification may change, and this module changes with it, in any release. A connection uses version 2 only if
-//! both sides agreed on it in `initialize`.
+//! The specification may change, and this module changes with it, in any release. A connection uses
+//! version 2 only if both sides agreed on it in `initialize`.
 //!
-//! One module for each page of the specification, and for parts without a page. Names are those of its
-//! [schema](https://agentclientprotocol.com/protocol/v2/schema). Items marked as unstable are only in the [draft
-//! schema](https://agentclientprotocol.com/protocol/v2/draft/schema).
+//! One module for each page of the specification, and for parts without a page. Names are those of
+//! its [schema](https://agentclientprotocol.com/protocol/v2/schema). Items marked as unstable are
+//! only in the [draft schema](https://agentclientprotocol.com/protocol/v2/draft/schema).
 //!
-//! Differences from version 1: a prompt is answered at once, and [`session_states`] report its progress. Tool calls,
-//! terminals and messages are upserts, in which absence, `null` and a value differ ([`Presence`]). The agent runs
-//! commands and accesses files itself. `session/resume` replays the history on request.
+//! Differences from version 1: a prompt is answered at once, and [`session_states`] report its
+//! progress. Tool calls, terminals and messages are upserts, in which absence, `null` and a value
+//! differ ([`Presence`]). The agent runs commands and accesses files itself. `session/resume`
+//! replays the history on request.
 //!
 //! [`Presence`]: jsonrpc_core::wire::Presence
 

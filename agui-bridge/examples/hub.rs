@@ -1,6 +1,8 @@
-//! A hub between two pages and an agent in the same process: prints the lines to the agent and the frames to the pages.
+//! A hub between two pages and an agent in the same process: prints the lines to the agent and the
+//! frames to the pages.
 //!
-//! In a server, the lines go through a pipe to the agent's process, and each frame is written to an HTTP response.
+//! In a server, the lines go through a pipe to the agent's process, and each frame is written to an
+//! HTTP response.
 #![allow(clippy::print_stdout, reason = "the output of the program")]
 
 use acp_types::client::Options;

@@ -1,9 +1,10 @@
 //! The reverse bridge: an AG-UI agent as an ACP agent, for editors.
 //!
-//! An editor sends prompts and reads session updates. An AG-UI agent takes the input of a run, with the whole
-//! conversation, and answers with events. [`AcpAgent`] is one session between the two: prompts become inputs, events
-//! become updates, and an interrupt becomes questions to the editor's user and a run that resumes. The tables below
-//! mirror those of the [`Translator`](crate::Translator).
+//! An editor sends prompts and reads session updates. An AG-UI agent takes the input of a run, with
+//! the whole conversation, and answers with events. [`AcpAgent`] is one session between the two:
+//! prompts become inputs, events become updates, and an interrupt becomes questions to the editor's
+//! user and a run that resumes. The tables below mirror those of the
+//! [`Translator`](crate::Translator).
 //!
 //! ```
 //! use agui_bridge::acp_agent::{AcpAgent, AcpAgentOptions, Output};
@@ -30,8 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The lines of an editor that speaks ACP v2 pass through `acp_types::convert::Bridge` (feature `convert`), which
-//! converts them for an agent of version 1, and the lines of the session for the editor.
+//! The lines of an editor that speaks ACP v2 pass through `acp_types::convert::Bridge` (feature
+//! `convert`), which converts them for an agent of version 1, and the lines of the session for the
+//! editor.
 //!
 //! # Mapping
 //!
@@ -71,8 +73,8 @@
 //!
 //! # Losses
 //!
-//! Each loss is reported as [`Output::Lost`], except for events that ACP does not need (`RUN_STARTED`,
-//! `REASONING_START`, `…_END`).
+//! Each loss is reported as [`Output::Lost`], except for events that ACP does not need
+//! (`RUN_STARTED`, `REASONING_START`, `…_END`).
 //!
 //! | AG-UI | reason |
 //! |---|---|
@@ -115,7 +117,8 @@ pub use output::{Lost, Output, PromptError, Question, QuestionAnswer};
 use calls::Calls;
 use questions::PendingQuestion;
 
-/// Largest number of messages known to the editor, and of messages of a turn that are not the agent's.
+/// Largest number of messages known to the editor, and of messages of a turn that are not the
+/// agent's.
 const MAX_SHOWN: usize = 100_000;
 
 /// Options of an [`AcpAgent`].
@@ -128,11 +131,11 @@ pub struct AcpAgentOptions {
     pub client: ClientCapabilities,
     /// Value of `forwardedProps` in each run's input.
     pub forwarded_props: Option<Raw>,
-    /// Largest number of runs for a prompt; 32 by default. The turn ends with `max_turn_requests` when another run
-    /// would begin.
+    /// Largest number of runs for a prompt; 32 by default. The turn ends with `max_turn_requests`
+    /// when another run would begin.
     pub max_runs: u32,
-    /// Largest size in bytes of the arguments of all open calls, and of the diffs of all calls without a result; 16 MiB
-    /// each by default. The excess is lost.
+    /// Largest size in bytes of the arguments of all open calls, and of the diffs of all calls
+    /// without a result; 16 MiB each by default. The excess is lost.
     pub max_call_bytes: usize,
 }
 
@@ -157,9 +160,10 @@ impl AcpAgentOptions {
 
 /// An ACP session with an AG-UI agent.
 ///
-/// Performs no I/O: pass in the messages of the editor and the events of the agent, and handle the outputs of
-/// [`poll_output`](Self::poll_output) in order. Each accepted prompt receives one response, each question is asked
-/// once, and its answer is used once. The [module documentation](self) has an example and the mapping.
+/// Performs no I/O: pass in the messages of the editor and the events of the agent, and handle the
+/// outputs of [`poll_output`](Self::poll_output) in order. Each accepted prompt receives one
+/// response, each question is asked once, and its answer is used once. The [module
+/// documentation](self) has an example and the mapping.
 #[derive(Clone, Debug)]
 pub struct AcpAgent {
     options: AcpAgentOptions,
@@ -216,8 +220,8 @@ impl AcpAgent {
         capabilities
     }
 
-    /// Handles `session/prompt`. Its first run has the id `run_id`, which has to be new in the thread; further runs of
-    /// the turn have that id and a number.
+    /// Handles `session/prompt`. Its first run has the id `run_id`, which has to be new in the
+    /// thread; further runs of the turn have that id and a number.
     ///
     /// # Errors
     /// The prompt is not accepted. Respond with [`PromptError::to_error`].
@@ -268,7 +272,8 @@ impl AcpAgent {
         }
     }
 
-    /// Handles the end of the response's stream, or a failed request. Has no effect if the run has ended.
+    /// Handles the end of the response's stream, or a failed request. Has no effect if the run has
+    /// ended.
     pub fn handle_stream_end(&mut self) {
         if let Some(turn) = self.turn.as_ref().filter(|turn| turn.run_is_open) {
             if turn.cancelled {
@@ -293,8 +298,8 @@ impl AcpAgent {
         }
     }
 
-    /// Handles the answer to a question, and returns whether it was still expected. The next run begins when all
-    /// questions of an interrupt are answered.
+    /// Handles the answer to a question, and returns whether it was still expected. The next run
+    /// begins when all questions of an interrupt are answered.
     pub fn handle_answer(&mut self, question: &InterruptId, answer: &QuestionAnswer) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
         let Some(pending) = turn.questions.remove(question) else { return false };

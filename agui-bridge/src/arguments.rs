@@ -9,21 +9,23 @@ use serde_json::Value;
 
 /// The moment at which a tool call's arguments are sent.
 ///
-/// ACP agents send `rawInput` in different ways: an empty object that grows member by member, again with the permission
-/// request, only after the call has begun, or never. Arguments that never arrive are sent as `{}` at the end of the
-/// call or of the run. Arguments that change after they were sent are shown as `CUSTOM` `acp.tool_call.args_changed`.
+/// ACP agents send `rawInput` in different ways: an empty object that grows member by member, again
+/// with the permission request, only after the call has begun, or never. Arguments that never
+/// arrive are sent as `{}` at the end of the call or of the run. Arguments that change after they
+/// were sent are shown as `CUSTOM` `acp.tool_call.args_changed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ArgsMode {
-    /// Once and complete, when the call runs, needs permission or ends. The arguments are always valid JSON.
+    /// Once and complete, when the call runs, needs permission or ends. The arguments are always
+    /// valid JSON.
     #[default]
     Hold,
-    /// Member by member, each when the next one has arrived and it no longer grows; otherwise as [`Hold`](Self::Hold).
-    /// If the agent changes a member that was sent, the object ends there, and the metadata of `TOOL_CALL_END` has the
-    /// arguments as `acp.rawInput`.
+    /// Member by member, each when the next one has arrived and it no longer grows; otherwise as
+    /// [`Hold`](Self::Hold). If the agent changes a member that was sent, the object ends there,
+    /// and the metadata of `TOOL_CALL_END` has the arguments as `acp.rawInput`.
     StreamKeys,
-    /// Once and complete, when they are first not empty. This is the earliest mode, for agents that send all arguments
-    /// at once.
+    /// Once and complete, when they are first not empty. This is the earliest mode, for agents that
+    /// send all arguments at once.
     Eager,
 }
 
@@ -85,8 +87,8 @@ impl Arguments {
         self.write(ready, limit)
     }
 
-    /// Returns the rest of the arguments, once. Together with the streamed pieces it is one JSON object. A value that
-    /// is not an object becomes the member `value`.
+    /// Returns the rest of the arguments, once. Together with the streamed pieces it is one JSON
+    /// object. A value that is not an object becomes the member `value`.
     pub(crate) fn close(&mut self, limit: usize) -> Option<String> {
         if core::mem::replace(&mut self.closed, true) {
             return None;

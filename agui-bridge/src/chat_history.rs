@@ -55,8 +55,8 @@ pub enum HistoryRule {
     /// All of them, as current AG-UI agents do.
     #[default]
     KeepAll,
-    /// Those of the latest tool cycle: the last assistant message with calls, and the results after it. Of earlier
-    /// cycles only the assistant's text remains.
+    /// Those of the latest tool cycle: the last assistant message with calls, and the results after
+    /// it. Of earlier cycles only the assistant's text remains.
     LatestToolCycle,
 }
 
@@ -221,10 +221,12 @@ impl ChatHistory {
         history
     }
 
-    /// Inserts the context at the beginning of the last text of the latest user message. Entries without description or
-    /// value are skipped. Has no effect without such a text. The page does not see the change.
+    /// Inserts the context at the beginning of the last text of the latest user message. Entries
+    /// without description or value are skipped. Has no effect without such a text. The page does
+    /// not see the change.
     ///
-    /// The inserted text is `Context:`, a line `- description: value` for each entry, and an empty line.
+    /// The inserted text is `Context:`, a line `- description: value` for each entry, and an empty
+    /// line.
     pub fn add_context(&mut self, context: &[Context]) {
         let said = |entry: &&Context| {
             !entry.description.trim().is_empty() && !entry.value.trim().is_empty()
@@ -248,8 +250,8 @@ impl ChatHistory {
         }
     }
 
-    /// Repairs the history for model APIs: each call has one result, directly after its message, and each result has a
-    /// call. Returns a description of each change, for a log.
+    /// Repairs the history for model APIs: each call has one result, directly after its message,
+    /// and each result has a call. Returns a description of each change, for a log.
     ///
     /// | | |
     /// |---|---|
@@ -289,7 +291,8 @@ impl ChatHistory {
                     self.drop_at(&format!("{pointer}/toolCalls/{index}"), DropReason::Call);
                     continue;
                 }
-                let (name, arguments) = (&*call.function.name, &*call.function.arguments);
+                let name = &*call.function.name;
+                let arguments = &*call.function.arguments;
                 chat.tool_calls.push(ChatToolCall::new(call.id.clone(), name, arguments));
             }
         }

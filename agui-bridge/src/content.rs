@@ -19,7 +19,8 @@ pub(crate) fn link_text(link: &ResourceLink) -> String {
     }
 }
 
-/// Returns a content block as JSON; a block longer than `limit` bytes is replaced by its type and size.
+/// Returns a content block as JSON; a block longer than `limit` bytes is replaced by its type and
+/// size.
 pub(crate) fn bounded_block(block: &ContentBlock, limit: usize) -> Raw {
     let value = json::raw(block);
     let bytes = value.as_str().len();

@@ -1,9 +1,11 @@
 //! Tools of a page for one turn, announced in `_meta` and called by an extension method.
 //!
-//! A page sends with each run the tools that fit the user's current view. They are announced to the agent in the
-//! `_meta` of `session/new`. The agent calls them with a request of an extension method, which is acknowledged at once:
-//! the page executes the call when it reads it in the stream, and returns no result. This is the protocol of the trace
-//! UI [Jaeger](https://www.jaegertracing.io) and its sidecars. [`Wire`] changes the three names of the protocol.
+//! A page sends with each run the tools that fit the user's current view. They are announced to the
+//! agent in the `_meta` of `session/new`. The agent calls them with a request of an extension
+//! method, which is acknowledged at once: the page executes the call when it reads it in the
+//! stream, and returns no result. This is the protocol of the trace UI
+//! [Jaeger](https://www.jaegertracing.io) and its sidecars. [`Wire`] changes the three names of the
+//! protocol.
 //!
 //! ```
 //! use agui_bridge::contextual_tools::{ContextualToolsStore, Wire};
@@ -60,7 +62,8 @@ pub use store::{ContextualToolsStore, SkipReason, SkippedTool, ToolText};
 
 /// Default key of `_meta` with the announced tools.
 pub const META_KEY: &str = "jaegertracing.io/contextual-tools";
-/// Default method of tool calls. Libraries that add the `_` of extension methods themselves need the rest of the name.
+/// Default method of tool calls. Libraries that add the `_` of extension methods themselves need
+/// the rest of the name.
 pub const METHOD: &str = "_meta/jaegertracing.io/tools/call";
 /// Default prefix of announced tool names.
 pub const PREFIX: &str = "ui_";
@@ -84,8 +87,8 @@ pub struct Wire {
     pub meta_key: String,
     /// The method of tool calls; [`METHOD`] by default.
     pub method: String,
-    /// The prefix of announced names, which separates them from the agent's own tools; [`PREFIX`] by default. May be
-    /// empty.
+    /// The prefix of announced names, which separates them from the agent's own tools; [`PREFIX`]
+    /// by default. May be empty.
     pub prefix: String,
 }
 
@@ -96,9 +99,9 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Returns the `_meta` of a `session/new` that announces `tools`, with the members of `meta`. Without tools, `meta`
-    /// is returned unchanged. Of tools with the same name the first is announced, and of more than [`MAX_TOOLS`] the
-    /// first ones.
+    /// Returns the `_meta` of a `session/new` that announces `tools`, with the members of `meta`.
+    /// Without tools, `meta` is returned unchanged. Of tools with the same name the first is
+    /// announced, and of more than [`MAX_TOOLS`] the first ones.
     ///
     /// Call [`check_names`] first: an agent may refuse all tools if one has no name.
     pub fn announce(&self, meta: Option<Meta>, tools: &[Tool]) -> Option<Meta> {
@@ -121,8 +124,9 @@ impl Wire {
         Raw::from_value(&members).ok().map(Meta::from)
     }
 
-    /// Returns the tools that the `_meta` of a `session/new` announces, under their announced names. Entries that are
-    /// not tools are left out. This is the agent's counterpart of [`announce`](Self::announce).
+    /// Returns the tools that the `_meta` of a `session/new` announces, under their announced
+    /// names. Entries that are not tools are left out. This is the agent's counterpart of
+    /// [`announce`](Self::announce).
     ///
     /// # Errors
     /// The value of the key is not an object with a list of `tools`.
@@ -137,8 +141,8 @@ impl Wire {
         format!("{}{name}", self.prefix)
     }
 
-    /// Removes the prefix from an announced name, once. A name without the prefix, or without any text after it, is
-    /// returned unchanged.
+    /// Removes the prefix from an announced name, once. A name without the prefix, or without any
+    /// text after it, is returned unchanged.
     ///
     /// ```
     /// let wire = agui_bridge::contextual_tools::Wire::default();
@@ -162,7 +166,8 @@ impl Wire {
     /// A request is accepted regardless of whether the stream still has a reader.
     ///
     /// # Errors
-    /// The error response, always with the code `-32602` (invalid params). It contains no values of the agent.
+    /// The error response, always with the code `-32602` (invalid params). It contains no values of
+    /// the agent.
     pub fn dispatch(
         &self,
         store: &ContextualToolsStore,
@@ -216,7 +221,8 @@ pub struct Dispatch {
 /// Checks the name of each tool.
 ///
 /// # Errors
-/// The name of a tool is missing or too long; the error has the first such tool. Answer the page's request with 400.
+/// The name of a tool is missing or too long; the error has the first such tool. Answer the page's
+/// request with 400.
 pub fn check_names(tools: &[Tool]) -> Result<(), BadToolName> {
     for (index, tool) in tools.iter().enumerate() {
         if tool.name.trim().is_empty() {

@@ -1,30 +1,34 @@
 //! One thread as a machine without I/O: its consecutive runs, and the agent's session.
 //!
-//! A [`Conversation`] handles the inputs of runs, events of the agent's session, answers of users, calls of the page's
-//! tools, and time. It returns events of runs, commands for the client's side of the agent's connection
-//! ([`acp_types::client`]), notices for the program, and a deadline. [`hub`](crate::hub) combines it with that
-//! connection.
+//! A [`Conversation`] handles the inputs of runs, events of the agent's session, answers of users,
+//! calls of the page's tools, and time. It returns events of runs, commands for the client's side
+//! of the agent's connection ([`acp_types::client`]), notices for the program, and a deadline.
+//! [`hub`](crate::hub) combines it with that connection.
 //!
 //! # Invariant of the run loop
 //!
-//! At most one run is open, at most one turn is in flight, and at most one session is attached. Each `handle_*` first
-//! advances the time, then changes the state of the open run, and then settles the thread: it passes actions of the
-//! page's tools to the translator, turns responses of the translator into commands, adds its events to the open run,
-//! closes a run with an ended stream, and begins the next waiting run, until nothing changes any more. When a
-//! `handle_*` has returned, the caller takes the outputs and waits for [`poll_timeout`](Conversation::poll_timeout).
-//! For any inputs in any order, each accepted run ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each
-//! request of the agent is answered once.
+//! At most one run is open, at most one turn is in flight, and at most one session is attached.
+//! Each `handle_*` first advances the time, then changes the state of the open run, and then
+//! settles the thread: it passes actions of the page's tools to the translator, turns responses of
+//! the translator into commands, adds its events to the open run, closes a run with an ended
+//! stream, and begins the next waiting run, until nothing changes any more. When a `handle_*` has
+//! returned, the caller takes the outputs and waits for
+//! [`poll_timeout`](Conversation::poll_timeout). For any inputs in any order, each accepted run
+//! ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each request of the agent is
+//! answered once.
 //!
 //! # Turns without a prompt
 //!
-//! An agent may begin a turn itself. [`Notice::Activity`] announces its first part that no run shows. An input with
-//! [`forwardedProps.acp.follow`](crate::input::follows) shows it in a run that is open until the turn ends: by a report of
-//! the agent in ACP v2, otherwise by [silence](crate::Times::quiet). Without such a run the next one begins with it.
-//! While a run is open, another input that follows is [answered](Accepted::Again) with that run.
+//! An agent may begin a turn itself. [`Notice::Activity`] announces its first part that no run
+//! shows. An input with [`forwardedProps.acp.follow`](crate::input::follows) shows it in a run that
+//! is open until the turn ends: by a report of the agent in ACP v2, otherwise by
+//! [silence](crate::Times::quiet). Without such a run the next one begins with it. While a run is
+//! open, another input that follows is [answered](Accepted::Again) with that run.
 //!
-//! After each `handle_*`, call [`poll_command`](Conversation::poll_command), [`poll_event`](Conversation::poll_event)
-//! and [`poll_notice`](Conversation::poll_notice) until they return `None`, and reset the timer. Times are offsets from
-//! an epoch of the caller's choice. A conversation can be serialized at any point and continued in another process.
+//! After each `handle_*`, call [`poll_command`](Conversation::poll_command),
+//! [`poll_event`](Conversation::poll_event) and [`poll_notice`](Conversation::poll_notice) until
+//! they return `None`, and reset the timer. Times are offsets from an epoch of the caller's choice.
+//! A conversation can be serialized at any point and continued in another process.
 //!
 //! ```
 //! use acp_types::client::{
@@ -115,7 +119,8 @@ pub use session::{SessionSettings, config_value};
 pub(crate) use session::{Trouble, options_of};
 pub(crate) use text::OpenText;
 
-/// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an example.
+/// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an
+/// example.
 ///
 /// ```
 /// use agui_bridge::conversation::{AgentFeatures, Command, Conversation, ConversationOptions};
@@ -237,9 +242,10 @@ impl Conversation {
 
     /// Fails the open run and releases the session, for a reason of the program.
     ///
-    /// [`Failure::GatewayShutdown`] is the end of the program. It cancels waiting runs and prompts that were not sent:
-    /// another process does not carry them out. A session that the agent can load or resume is not released, and
-    /// [`Notice::Remember`] has the data with which a later process continues it.
+    /// [`Failure::GatewayShutdown`] is the end of the program. It cancels waiting runs and prompts
+    /// that were not sent: another process does not carry them out. A session that the agent can
+    /// load or resume is not released, and [`Notice::Remember`] has the data with which a later
+    /// process continues it.
     pub fn handle_failure(&mut self, failure: Failure, message: &str, now: Duration) {
         self.begin_input(now);
         if failure == Failure::GatewayShutdown {
@@ -278,7 +284,8 @@ impl Conversation {
         self.page.poll_notice().or_else(|| self.notices.pop_front())
     }
 
-    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes before.
+    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes
+    /// before.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let stage = self.active.as_ref().and_then(ActiveRun::until).or(self.replay_until());
         let parts = [self.translator.poll_timeout(), self.page.machine.poll_timeout()];
@@ -384,7 +391,8 @@ impl Conversation {
                 active.is_interrupted =
                     matches!(finished.outcome, Some(RunFinishedOutcome::Interrupt(_)));
             }
-            let (run_id, output) = (active.run_id.clone(), RunOutput::Event(event));
+            let run_id = active.run_id.clone();
+            let output = RunOutput::Event(event);
             self.events.push_back(RunEvent { run_id, output });
         }
     }

@@ -27,10 +27,11 @@ pub enum ElicitationMode {
     /// Declined at once. The stream shows it as `CUSTOM` `acp.elicitation`.
     #[default]
     Decline,
-    /// Answered by the user, as with [`PermissionMode::Interrupt`](crate::PermissionMode::Interrupt).
+    /// Answered by the user, as with
+    /// [`PermissionMode::Interrupt`](crate::PermissionMode::Interrupt).
     Interrupt,
-    /// Answered by the user: the stream has `CUSTOM` `acp.elicitation.requested`, and stays open until
-    /// [`Translator::answer_elicitation`](crate::Translator::answer_elicitation) is called.
+    /// Answered by the user: the stream has `CUSTOM` `acp.elicitation.requested`, and stays open
+    /// until [`Translator::answer_elicitation`](crate::Translator::answer_elicitation) is called.
     InStream,
 }
 
@@ -99,7 +100,8 @@ impl Elicitation {
     /// | for a form: any other object | accept, with the object as content |
     /// | for a URL: none, `true`, `{}` | accept |
     ///
-    /// For a form that has a field `action` or `content`, put the content into `content` and add an `action`.
+    /// For a form that has a field `action` or `content`, put the content into `content` and add an
+    /// `action`.
     pub(crate) fn action(&self, payload: Option<&Raw>) -> Option<ElicitationAction> {
         let accept = |content: Option<&Raw>| {
             let mut accept = ElicitationAcceptAction::new();

@@ -1,9 +1,9 @@
 //! Tools that the page runs, called by an ACP agent.
 //!
-//! ACP has no notion of a page's tools. They reach the agent by a *binding*: an MCP server for the session, or the
-//! extension method of [`contextual_tools`](crate::contextual_tools). [`FrontendTools`] connects the binding, the
-//! agent's updates and the page's stream. It decides when a call is shown to the page, and answers each call exactly
-//! once.
+//! ACP has no notion of a page's tools. They reach the agent by a *binding*: an MCP server for the
+//! session, or the extension method of [`contextual_tools`](crate::contextual_tools).
+//! [`FrontendTools`] connects the binding, the agent's updates and the page's stream. It decides
+//! when a call is shown to the page, and answers each call exactly once.
 //!
 //! | [`ToolMode`] | the agent receives | the run | use |
 //! |---|---|---|---|
@@ -11,13 +11,15 @@
 //! | `Park` | the page's result, from a later run's input | ends when no other work remains | questions to people; the page needs only AG-UI |
 //! | `Sync` | the page's result, during the run | continues | questions to the page, answered at once |
 //!
-//! A call that cannot be completed in its mode falls back to the next one. A synchronous call without a result after
-//! [`sync_wait`](FrontendToolOptions::sync_wait), or without a page, is parked. A call that is parked for longer than
-//! [`park_wait`](FrontendToolOptions::park_wait), or exceeds the number of parked calls, is answered as pending; its
-//! result becomes text of a later prompt. A call beyond [`max_calls`](FrontendToolOptions::max_calls) is refused.
+//! A call that cannot be completed in its mode falls back to the next one. A synchronous call
+//! without a result after [`sync_wait`](FrontendToolOptions::sync_wait), or without a page, is
+//! parked. A call that is parked for longer than [`park_wait`](FrontendToolOptions::park_wait), or
+//! exceeds the number of parked calls, is answered as pending; its result becomes text of a later
+//! prompt. A call beyond [`max_calls`](FrontendToolOptions::max_calls) is refused.
 //!
-//! The state machine performs no I/O: pass in events with their time, then poll the actions. All times are offsets from
-//! one epoch of the caller's choice. The state can be serialized as JSON at any time and restored elsewhere.
+//! The state machine performs no I/O: pass in events with their time, then poll the actions. All
+//! times are offsets from one epoch of the caller's choice. The state can be serialized as JSON at
+//! any time and restored elsewhere.
 //!
 //! ```
 //! use agui_bridge::frontend_tool::{Action, Completion, FrontendToolOptions, FrontendTools, NewCall};
@@ -55,18 +57,21 @@
 //!
 //! # Inputs with some of the results
 //!
-//! AG-UI requires a page to answer all calls of a run before the thread continues. If an input answers only some calls,
-//! the agent receives those results and waits for the others; the run ends again when no other work remains. Its
-//! `pendingToolCallIds` has only the calls that this run started, as the specification defines it. The page finds calls
-//! of earlier runs in its messages as calls without a result, and any later input may answer them.
+//! AG-UI requires a page to answer all calls of a run before the thread continues. If an input
+//! answers only some calls, the agent receives those results and waits for the others; the run ends
+//! again when no other work remains. Its `pendingToolCallIds` has only the calls that this run
+//! started, as the specification defines it. The page finds calls of earlier runs in its messages
+//! as calls without a result, and any later input may answer them.
 //!
-//! Spec: [`RunFinishedSuccessOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#runfinishedsuccessoutcome)
+//! Spec: [`RunFinishedSuccessOutcome`,
+//! 1.0](https://ag-ui.com/spec/1.0/schema#runfinishedsuccessoutcome)
 //!
 //! # Reports of calls
 //!
-//! Most agents report a call twice: as a request to the binding, and as an ACP tool call. Only the request is a call of the
-//! page's tool. A report that refers to one may contain text of a model in each of its members, so it is withheld until the
-//! request arrives. They are matched by this table:
+//! Most agents report a call twice: as a request to the binding, and as an ACP tool call. Only the
+//! request is a call of the page's tool. A report that refers to one may contain text of a model in
+//! each of its members, so it is withheld until the request arrives. They are matched by this
+//! table:
 //!
 //! | the request has | and the agent's tool call | key |
 //! |---|---|---|
@@ -74,19 +79,21 @@
 //! | no such id | refers to the same tool and has the same arguments, in any spelling | first announced, first matched |
 //! | no such id | refers to the same tool | first announced, first matched |
 //!
-//! Either may arrive first. The page receives the call when the request arrives, with the agent's id if it is known
-//! then. The agent's reports of the call are kept out of the stream ([`FrontendTools::handle_update`]).
+//! Either may arrive first. The page receives the call when the request arrives, with the agent's
+//! id if it is known then. The agent's reports of the call are kept out of the stream
+//! ([`FrontendTools::handle_update`]).
 //!
 //! A report without a request is one of the agent's own call, and is shown ([`Action::Show`]) when
 //!
 //! - the agent requests permission for the call ([`FrontendTools::handle_permission_request`]),
 //! - the call or the turn ends,
-//! - the call has a kind `execute`, `edit`, `delete` or `move`, a location, a diff, a terminal, or a command or path that the
-//!   page's tool does not declare,
+//! - the call has a kind `execute`, `edit`, `delete` or `move`, a location, a diff, a terminal, or
+//!   a command or path that the page's tool does not declare,
 //! - withheld reports exceed 256 calls or 256 KiB.
 //!
-//! A permission request is never answered here. Most agents request it before they make the call: the agent's call is then
-//! in the stream as its own, beside that of the page, which begins with the request.
+//! A permission request is never answered here. Most agents request it before they make the call:
+//! the agent's call is then in the stream as its own, beside that of the page, which begins with
+//! the request.
 //!
 //! # Deliberate differences from Jaeger's MCP endpoint
 //!
@@ -147,8 +154,8 @@ impl NewCall {
     }
 }
 
-/// Returns the agent's id of a tool call from the `_meta` of the MCP request: the first string among the keys
-/// `claudecode/toolUseId`, `copilot/toolCallId` and `callId`.
+/// Returns the agent's id of a tool call from the `_meta` of the MCP request: the first string
+/// among the keys `claudecode/toolUseId`, `copilot/toolCallId` and `callId`.
 pub fn agent_call_id(meta: &Meta) -> Option<acp_types::v1::tool_calls::ToolCallId> {
     let keys = ["claudecode/toolUseId", "copilot/toolCallId", "callId"];
     let mut ids = keys.iter().filter_map(|key| meta.get(key)?.decode::<String>().ok());
@@ -182,8 +189,8 @@ pub enum CallError {
     /// The arguments exceed [`FrontendToolOptions::max_arguments`].
     #[error("the arguments are too long")]
     TooLarge,
-    /// [`FrontendToolOptions::max_calls`] calls wait, or [`FrontendToolOptions::max_parked`] calls that no page has
-    /// seen.
+    /// [`FrontendToolOptions::max_calls`] calls wait, or [`FrontendToolOptions::max_parked`] calls
+    /// that no page has seen.
     #[error("too many calls wait for the page")]
     TooMany,
 }
@@ -269,8 +276,8 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Completion {
-    /// It is delivered to the agent: as the call's [`Answer`](Action::Answer), or in a later [prompt](Action::PrefixPrompt) if
-    /// the call was already answered.
+    /// It is delivered to the agent: as the call's [`Answer`](Action::Answer), or in a later
+    /// [prompt](Action::PrefixPrompt) if the call was already answered.
     Delivered,
     /// The call already has a result, or was cancelled.
     AlreadyDone,
@@ -307,13 +314,14 @@ pub enum Action {
         /// The answer.
         outcome: Outcome,
     },
-    /// Ends the run as a success with pending calls ([`Translator::handle_parked`](crate::Translator::handle_parked)).
-    /// The turn continues.
+    /// Ends the run as a success with pending calls
+    /// ([`Translator::handle_parked`](crate::Translator::handle_parked)). The turn continues.
     EndRun {
         /// All parked calls in order of creation, including those of earlier runs.
         parked: Vec<ToolCallId>,
     },
-    /// Begins the next prompt with this text: a result that arrived after the call was answered otherwise.
+    /// Begins the next prompt with this text: a result that arrived after the call was answered
+    /// otherwise.
     PrefixPrompt {
         /// The call.
         call_id: ToolCallId,
@@ -325,8 +333,8 @@ pub enum Action {
         /// The call.
         call_id: ToolCallId,
     },
-    /// Shows a report that was withheld, as one of the agent's own call: no binding has received the call
-    /// ([`Translator::handle_notification`](crate::Translator::handle_notification)).
+    /// Shows a report that was withheld, as one of the agent's own call: no binding has received
+    /// the call ([`Translator::handle_notification`](crate::Translator::handle_notification)).
     Show(Box<SessionNotification>),
     /// As `Show`, for ACP v2.
     ShowV2(Box<UpdateSessionNotification>),
@@ -338,8 +346,8 @@ pub enum Action {
 pub enum CallOwner {
     /// The agent: pass the update to the translator.
     Agent,
-    /// The page, which sees the call by other means, or not known yet: keep the update out of the stream. If no binding
-    /// receives the call, [`Action::Show`] has the update.
+    /// The page, which sees the call by other means, or not known yet: keep the update out of the
+    /// stream. If no binding receives the call, [`Action::Show`] has the update.
     Frontend,
 }
 

@@ -1,19 +1,21 @@
-//! One connection to an agent with its conversations, without I/O. Input: lines and run inputs. Output: lines and
-//! numbered frames.
+//! One connection to an agent with its conversations, without I/O. Input: lines and run inputs.
+//! Output: lines and numbered frames.
 //!
-//! A [`Hub`] combines [`acp_types::client`], a [`Conversation`] for each thread, and a [`RunLog`] for each run. The
-//! program only moves bytes: lines between the hub and an agent, inputs and frames between the hub and pages.
+//! A [`Hub`] combines [`acp_types::client`], a [`Conversation`] for each thread, and a [`RunLog`]
+//! for each run. The program only moves bytes: lines between the hub and an agent, inputs and
+//! frames between the hub and pages.
 //!
 //! # Run loop
 //!
 //! After each `handle_*`: transmit the lines of [`poll_transmit`](Hub::poll_transmit), take
-//! [`poll_event`](Hub::poll_event) until it returns `None`, wake readers of runs, and arm a timer for
-//! [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from
+//! [`poll_event`](Hub::poll_event) until it returns `None`, wake readers of runs, and arm a timer
+//! for [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from
 //! [`poll_frame`](Hub::poll_frame), or reads one run by number with [`read`](Hub::read) after
 //! [`poll_changed`](Hub::poll_changed) has returned it.
 //!
-//! Output of the agent is stored in the logs immediately. A slow or missing reader of one thread does not delay others.
-//! A log is compacted within its limits. A run that exceeds its log fails with `LIMIT_EXCEEDED`.
+//! Output of the agent is stored in the logs immediately. A slow or missing reader of one thread
+//! does not delay others. A log is compacted within its limits. A run that exceeds its log fails
+//! with `LIMIT_EXCEEDED`.
 //!
 //! ```
 //! use acp_types::client;
@@ -166,7 +168,8 @@ impl Hub {
         }
     }
 
-    /// Handles the line of a permission request that the program has decided. The stream shows the call and the answer.
+    /// Handles the line of a permission request that the program has decided. The stream shows the
+    /// call and the answer.
     pub fn handle_decided(
         &mut self,
         line: &Peeked<'_>,
@@ -313,9 +316,11 @@ impl Hub {
         }
     }
 
-    /// Returns the new frames of a run; runs with new frames are served in order. Call it until it returns `None`.
+    /// Returns the new frames of a run; runs with new frames are served in order. Call it until it
+    /// returns `None`.
     ///
-    /// If a run was compacted before its frames were polled, its frames begin with its first event again.
+    /// If a run was compacted before its frames were polled, its frames begin with its first event
+    /// again.
     pub fn poll_frame(&mut self) -> Option<Frame> {
         loop {
             let (number, run_id, frames, has_ended) = self.runs.poll()?;
@@ -326,8 +331,9 @@ impl Hub {
         }
     }
 
-    /// Returns the next run with new frames, without a copy of them: an alternative to [`poll_frame`](Self::poll_frame) for
-    /// programs that read by number. Call it until it returns `None`.
+    /// Returns the next run with new frames, without a copy of them: an alternative to
+    /// [`poll_frame`](Self::poll_frame) for programs that read by number. Call it until it returns
+    /// `None`.
     pub fn poll_changed(&mut self) -> Option<ChangedRun> {
         loop {
             let (number, run_id, has_ended) = self.runs.poll_changed()?;
@@ -346,7 +352,8 @@ impl Hub {
         self.events.pop_front()
     }
 
-    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes before.
+    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), unless an input comes
+    /// before.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let connection = self.connection.as_ref().and_then(Connection::poll_timeout);
         connection.into_iter().chain(self.threads.poll_timeout(self.options.idle)).min()

@@ -1,4 +1,5 @@
-//! Agents without ACP: a model and its tools, some of which run in the program and some in the page.
+//! Agents without ACP: a model and its tools, some of which run in the program and some in the
+//! page.
 //!
 //! These turn a program with a model and tools of its own into an AG-UI agent:
 //!
@@ -11,8 +12,9 @@
 //! | alternate between model and tools, and pause for the page | [`HybridLoop`] |
 //! | do this with an async model, on any runtime (feature `async`) | `hybrid_tools::runner` |
 //!
-//! A run pauses when the model calls a tool of the page: it ends as a success with pending calls. No state is kept
-//! between runs. The next request has the page's results among its messages, and the model continues from those.
+//! A run pauses when the model calls a tool of the page: it ends as a success with pending calls.
+//! No state is kept between runs. The next request has the page's results among its messages, and
+//! the model continues from those.
 //!
 //! ```
 //! use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ModelEvent, Step};
@@ -49,7 +51,8 @@
 //!
 //! # Deliberate differences from OpenSearch
 //!
-//! The names and rules follow the design and the code (3.5) of the AG-UI support in OpenSearch's ml-commons.
+//! The names and rules follow the design and the code (3.5) of the AG-UI support in OpenSearch's
+//! ml-commons.
 //!
 //! | | OpenSearch | here |
 //! |---|---|---|

@@ -41,7 +41,8 @@ impl Ids {
         Self { scope: scope.into(), ..self }
     }
 
-    /// Excludes the id of a message from use. Without a prefix of the bridge it equals none of its own.
+    /// Excludes the id of a message from use. Without a prefix of the bridge it equals none of its
+    /// own.
     pub(crate) fn reserve_message(&mut self, id: &str) {
         if OURS.iter().any(|ours| id.starts_with(ours)) {
             self.reserve(id);
@@ -77,7 +78,8 @@ impl Ids {
         self.count_up(prefix, |count| Some(format!("{prefix}{scope}{count}")))
     }
 
-    /// Returns the id of a tool call: the agent's own, unless it was used before or has a prefix of the bridge.
+    /// Returns the id of a tool call: the agent's own, unless it was used before or has a prefix of
+    /// the bridge.
     pub(crate) fn tool_call(&mut self, id: &str) -> String {
         let prefix =
             if id.is_empty() || OURS.iter().any(|ours| id.starts_with(ours)) { CALL } else { "" };

@@ -1,12 +1,12 @@
 //! The mapping of a [`RunAgentInput`] to prompts of an ACP agent.
 //!
-//! AG-UI clients send the whole conversation with each input, while ACP agents keep it themselves, so only new messages
-//! go to the agent. A [`SessionMemory`] determines these for a thread, even if the user edited messages, requests
-//! another answer, or provides a history. Its [`Rules`] decide how these cases, context, state and forwarded properties
-//! are handled.
+//! AG-UI clients send the whole conversation with each input, while ACP agents keep it themselves,
+//! so only new messages go to the agent. A [`SessionMemory`] determines these for a thread, even if
+//! the user edited messages, requests another answer, or provides a history. Its [`Rules`] decide
+//! how these cases, context, state and forwarded properties are handled.
 //!
-//! [`work`] is the short form for programs that keep one session for each thread regardless of edits. The caller
-//! remembers the last message.
+//! [`work`] is the short form for programs that keep one session for each thread regardless of
+//! edits. The caller remembers the last message.
 //!
 //! ```
 //! use acp_types::v1::initialization::PromptCapabilities;
@@ -84,9 +84,9 @@ pub struct Prompt {
     pub blocks: Vec<ContentBlock>,
     /// The last message of the conversation that the agent has once the prompt is sent.
     pub last_message: MessageId,
-    /// Number of earlier messages that the agent has never received: the history of an unknown thread, or of an edited
-    /// one. They are not sent. If the session is new, inform the client with
-    /// [`handle_new_session`](crate::Translator::handle_new_session).
+    /// Number of earlier messages that the agent has never received: the history of an unknown
+    /// thread, or of an edited one. They are not sent. If the session is new, inform the client
+    /// with [`handle_new_session`](crate::Translator::handle_new_session).
     pub unseen: usize,
 }
 
@@ -154,8 +154,8 @@ impl InputError {
     }
 }
 
-/// Finds the new messages of `input` for an agent with these capabilities that has everything up to the message
-/// `accepted`.
+/// Finds the new messages of `input` for an agent with these capabilities that has everything up to
+/// the message `accepted`.
 ///
 /// | message after the accepted one | result |
 /// |---|---|
@@ -163,8 +163,8 @@ impl InputError {
 /// | system, developer | a text block |
 /// | assistant, tool, reasoning, activity, unknown | none: the agent produced it |
 ///
-/// Without an accepted message in the input, the new messages are those after the last message that is not of the user,
-/// system or developer. Earlier ones count as unseen.
+/// Without an accepted message in the input, the new messages are those after the last message that
+/// is not of the user, system or developer. Earlier ones count as unseen.
 ///
 /// | part | block | without the agent's capability |
 /// |---|---|---|
@@ -175,15 +175,17 @@ impl InputError {
 /// | any with a provider's file | error | error |
 /// | `binary` of 0.x | as the equivalent media part | |
 ///
-/// An ACP image or audio block requires data, with an optional `uri`. A part that has only a URL therefore becomes a
-/// link, and nothing is fetched. A program that fetches the data replaces the part before this call.
+/// An ACP image or audio block requires data, with an optional `uri`. A part that has only a URL
+/// therefore becomes a link, and nothing is fetched. A program that fetches the data replaces the
+/// part before this call.
 ///
-/// Each entry of `context` follows as a resource, or as text if the agent does not support resources; blank entries are
-/// left out. `tools`, `state`, `forwardedProps` and `resume` are ignored.
+/// Each entry of `context` follows as a resource, or as text if the agent does not support
+/// resources; blank entries are left out. `tools`, `state`, `forwardedProps` and `resume` are
+/// ignored.
 ///
 /// # Errors
-/// The input has no messages, its new messages are blank, or a part is invalid, too large, or not supported by the
-/// agent. The error has the place.
+/// The input has no messages, its new messages are blank, or a part is invalid, too large, or not
+/// supported by the agent. The error has the place.
 pub fn work(
     input: &RunAgentInput,
     capabilities: &PromptCapabilities,
@@ -215,7 +217,8 @@ pub fn work(
     Ok(Work::Prompt(Prompt { blocks: blocks.blocks, last_message, unseen }))
 }
 
-/// Returns the start of the new messages, and the number of earlier ones that the agent has never received.
+/// Returns the start of the new messages, and the number of earlier ones that the agent has never
+/// received.
 fn new_messages(messages: &[Message], accepted: Option<&MessageId>) -> (usize, usize) {
     let known = accepted
         .and_then(|id| messages.iter().rposition(|message| message.id().as_ref() == Some(id)));

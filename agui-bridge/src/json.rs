@@ -4,7 +4,8 @@ use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Returns `value` as JSON text; `null` for a value without a JSON form, which the protocols do not have.
+/// Returns `value` as JSON text; `null` for a value without a JSON form, which the protocols do not
+/// have.
 pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Raw {
     Raw::from_value(value).unwrap_or_else(|_| Raw::from(RawValue::NULL))
 }
@@ -16,7 +17,8 @@ pub(crate) fn bounded<T: Serialize + ?Sized>(value: &T, limit: usize) -> Raw {
     if bytes <= limit { value } else { omitted(bytes).into_raw() }
 }
 
-/// Returns items as a JSON list, or the size of the list if that exceeds `limit` bytes. `size` is the expected size.
+/// Returns items as a JSON list, or the size of the list if that exceeds `limit` bytes. `size` is
+/// the expected size.
 ///
 /// A list beyond the limit is measured, but not stored.
 pub(crate) fn list<T: Serialize>(items: impl Iterator<Item = T>, size: usize, limit: usize) -> Raw {
@@ -101,13 +103,15 @@ impl Members {
     }
 }
 
-/// Returns the longest prefix of `text` that fits into `limit` bytes and ends at a character boundary.
+/// Returns the longest prefix of `text` that fits into `limit` bytes and ends at a character
+/// boundary.
 pub(crate) fn head(text: &str, limit: usize) -> &str {
     let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns the longest suffix of `text` that fits into `limit` bytes and begins at a character boundary.
+/// Returns the longest suffix of `text` that fits into `limit` bytes and begins at a character
+/// boundary.
 pub(crate) fn tail(text: &str, limit: usize) -> &str {
     let start =
         (text.len().saturating_sub(limit)..=text.len()).find(|start| text.is_char_boundary(*start));
@@ -130,8 +134,8 @@ pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
     texts.iter().fold(Print::default(), |print, text| Print(divided::<8>(print.and(text).0, 256))).0
 }
 
-/// The incremental fingerprint of a text: a residue by a prime, with the same result for any division of the text into
-/// pieces. It does not resist collisions by an adversary.
+/// The incremental fingerprint of a text: a residue by a prime, with the same result for any
+/// division of the text into pieces. It does not resist collisions by an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Print(u64);
 
@@ -151,8 +155,8 @@ impl Print {
     }
 }
 
-/// Returns the sum, divided by `2^BITS` modulo the prime (Montgomery reduction). For eight bytes, one division has the
-/// result of eight.
+/// Returns the sum, divided by `2^BITS` modulo the prime (Montgomery reduction). For eight bytes,
+/// one division has the result of eight.
 #[inline]
 fn divided<const BITS: u32>(hash: u64, more: u64) -> u64 {
     /// The largest prime below `2^63`.
@@ -170,7 +174,8 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    /// The fingerprint of a text is that of its pieces in order, and another one after any change of a byte.
+    /// The fingerprint of a text is that of its pieces in order, and another one after any change
+    /// of a byte.
     #[test]
     fn fingerprint_depends_on_each_byte_and_not_on_pieces() {
         let text = "Fingerprints: \0 \u{10ffff} as long as several words of eight bytes";

@@ -1,8 +1,8 @@
 //! Bridge between ACP agents and AG-UI pages, without I/O.
 //!
-//! A page speaks AG-UI: it posts the input of a run and reads a stream of events. A coding agent speaks ACP: it takes
-//! prompts and sends session updates. This crate translates between the two. It performs no I/O and reads no clock: the
-//! same input gives the same events.
+//! A page speaks AG-UI: it posts the input of a run and reads a stream of events. A coding agent
+//! speaks ACP: it takes prompts and sends session updates. This crate translates between the two.
+//! It performs no I/O and reads no clock: the same input gives the same events.
 //!
 //! ```toml
 //! [dependencies]
@@ -25,8 +25,8 @@
 //!
 //! # A hub
 //!
-//! A [`Hub`](hub::Hub) has one agent connection and any number of threads. The program moves lines between the hub and
-//! the agent, and inputs and frames between the hub and its pages:
+//! A [`Hub`](hub::Hub) has one agent connection and any number of threads. The program moves lines
+//! between the hub and the agent, and inputs and frames between the hub and its pages:
 //!
 //! ```
 //! use acp_types::client;
@@ -59,8 +59,8 @@
 //!
 //! # A turn without a hub
 //!
-//! [`input::work`] finds the new messages of an input as a prompt. [`Translator`] turns the agent's messages into the
-//! events of the run:
+//! [`input::work`] finds the new messages of an input as a prompt. [`Translator`] turns the agent's
+//! messages into the events of the run:
 //!
 //! ```
 //! use acp_types::v1::initialization::PromptCapabilities;
@@ -104,8 +104,8 @@
 //!
 //! # Mapping
 //!
-//! [Legacy](agui_types::profile::Profile::Legacy) clients are those before 1.0. "The same" means the events of 1.0
-//! clients, without `metadata`.
+//! [Legacy](agui_types::profile::Profile::Legacy) clients are those before 1.0. "The same" means
+//! the events of 1.0 clients, without `metadata`.
 //!
 //! | ACP | AG-UI 1.0 | legacy |
 //! |---|---|---|
@@ -194,10 +194,11 @@
 //!
 //! # Tool calls
 //!
-//! A call's name is the first of: `name`; `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name`; a title that
-//! is an MCP name; the kind, unless it is `other`; a name and `: ` at the head of the title; the title in lower case
-//! with `_` for other characters than letters and digits; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of
-//! source `mcp:server`. If the page provides a tool of that name, and would run the call, the name is prefixed with
+//! A call's name is the first of: `name`; `_meta.claudeCode.toolName`, `_meta.toolName`,
+//! `_meta.tool_name`; a title that is an MCP name; the kind, unless it is `other`; a name and `: `
+//! at the head of the title; the title in lower case with `_` for other characters than letters and
+//! digits; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of source `mcp:server`. If
+//! the page provides a tool of that name, and would run the call, the name is prefixed with
 //! `agent__` or `mcp__server__`.
 //!
 //! A status never goes back. After the agent has ended a call, its id belongs to the next call that
@@ -206,12 +207,13 @@
 //! describes the ended call as updates and requests did is about that call. A call that the end of
 //! a run has completed keeps its id until a `tool_call` or a permission request of a later turn.
 //!
-//! A call belongs to the message before it in the same step of the model, or to a message of
-//! its own. The result is the content's text (a diff in the unified format, a terminal as `[terminal <id>]`), otherwise
-//! `rawOutput`: a string verbatim, content blocks, the content of an MCP result, the output of a Codex command, any other
-//! value as JSON. `rawOutput` takes precedence over content of a permission request, and over a terminal without output.
-//! The result of a call that failed without output has the reason for its denial, if any. A call that the agent leaves
-//! open receives its result when the run ends:
+//! A call belongs to the message before it in the same step of the model, or to a message of its
+//! own. The result is the content's text (a diff in the unified format, a terminal as `[terminal
+//! <id>]`), otherwise `rawOutput`: a string verbatim, content blocks, the content of an MCP result,
+//! the output of a Codex command, any other value as JSON. `rawOutput` takes precedence over
+//! content of a permission request, and over a terminal without output. The result of a call that
+//! failed without output has the reason for its denial, if any. A call that the agent leaves open
+//! receives its result when the run ends:
 //!
 //! | the call | result | status |
 //! |---|---|---|
@@ -219,7 +221,8 @@
 //! | was undecided, also because the next message left its question, or open when the run was cancelled | `cancelled` | `cancelled` |
 //! | was open | its output so far and `[incomplete]`, or `incomplete` | `incomplete` |
 //!
-//! Spec: [ACP, version 1](https://agentclientprotocol.com/protocol/v1/overview), [AG-UI 1.0](https://ag-ui.com/spec/1.0)
+//! Spec: [ACP, version 1](https://agentclientprotocol.com/protocol/v1/overview), [AG-UI
+//! 1.0](https://ag-ui.com/spec/1.0)
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::exhaustive_enums)]

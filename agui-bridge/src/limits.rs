@@ -17,33 +17,40 @@ pub struct Limits {
     pub delta: usize,
     /// Text of one tool result, 64 KiB by default; longer text is truncated and marked.
     pub result: usize,
-    /// Arguments of one tool call, 1 MiB by default; longer ones are replaced by `{"omittedBytes":…}`.
+    /// Arguments of one tool call, 1 MiB by default; longer ones are replaced by
+    /// `{"omittedBytes":…}`.
     pub arguments: usize,
-    /// Content of one activity, and value of one custom event, 1 MiB by default; a longer one is replaced by its size.
+    /// Content of one activity, and value of one custom event, 1 MiB by default; a longer one is
+    /// replaced by its size.
     pub value: usize,
     /// Text of a tool call before its end, 4 KiB by default; of a longer text, the end.
     pub progress: usize,
-    /// Message of a `RUN_ERROR`, and title of a tool call, 4 KiB by default; a longer one is truncated and marked.
+    /// Message of a `RUN_ERROR`, and title of a tool call, 4 KiB by default; a longer one is
+    /// truncated and marked.
     pub message: usize,
-    /// Number of kept tool calls, 1024 by default. Another call removes the oldest one with a result, or completes the
-    /// oldest one.
+    /// Number of kept tool calls, 1024 by default. Another call removes the oldest one with a
+    /// result, or completes the oldest one.
     pub tool_calls: usize,
-    /// Size of all tool calls without results, 64 MiB by default; beyond it the oldest receive their results.
+    /// Size of all tool calls without results, 64 MiB by default; beyond it the oldest receive
+    /// their results.
     pub tool_call_bytes: usize,
     /// Number of terminals with kept output, 64 by default; the oldest are removed.
     pub terminals: usize,
-    /// Size of the conversation, 64 MiB by default, if [`Options::history`](crate::Options::history) keeps it.
+    /// Size of the conversation, 64 MiB by default, if
+    /// [`Options::history`](crate::Options::history) keeps it.
     pub history: usize,
-    /// Size of the member `/acp` of the shared state, 64 KiB by default; further facts are shown by custom events.
+    /// Size of the member `/acp` of the shared state, 64 KiB by default; further facts are shown by
+    /// custom events.
     pub state: usize,
-    /// Number of updates that wait while no run is open, 4096 by default; the oldest are dropped, and the next run
-    /// reports their number.
+    /// Number of updates that wait while no run is open, 4096 by default; the oldest are dropped,
+    /// and the next run reports their number.
     pub waiting_updates: usize,
     /// Size of those updates as JSON, 32 MiB by default; the oldest are dropped.
     pub waiting_bytes: usize,
     /// Number of open questions, 64 by default; another one is refused.
     pub permissions: usize,
-    /// Number of remembered identifiers, 65,536 by default, so that none is reused; later ones are numbered.
+    /// Number of remembered identifiers, 65,536 by default, so that none is reused; later ones are
+    /// numbered.
     pub ids: usize,
 }
 

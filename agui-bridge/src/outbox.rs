@@ -1,7 +1,7 @@
 //! The stream of a thread: queued events, and the open texts.
 //!
-//! The parts of the translator append their events here. An event other than text first ends the open text of its lane,
-//! since clients place later text at the start of its message.
+//! The parts of the translator append their events here. An event other than text first ends the
+//! open text of its lane, since clients place later text at the start of its message.
 use crate::content::{bounded_block, link_text};
 use crate::frame::Frame;
 use crate::ids::{self, Ids};
@@ -175,7 +175,8 @@ impl Outbox {
         while let Some(first) = rest.chars().next() {
             let piece = json::head(rest, limit.max(first.len_utf8()));
             rest = rest.strip_prefix(piece).unwrap_or_default();
-            let (id, metadata) = (id.clone(), metadata.take());
+            let id = id.clone();
+            let metadata = metadata.take();
             text::push_piece(frame, &mut self.queue, voice, id, piece.into(), metadata);
         }
     }
@@ -201,7 +202,8 @@ impl Outbox {
         acp: Members,
     ) -> Rest<'a> {
         self.written.activate();
-        let (mut text, mut others) = (String::new(), Vec::new());
+        let mut text = String::new();
+        let mut others = Vec::new();
         for block in blocks {
             match block {
                 ContentBlock::Text(block) => text.push_str(&block.text),
@@ -285,7 +287,8 @@ impl Outbox {
         self.text.parent(frame, &mut self.queue)
     }
 
-    /// Ends a step of the model in a lane, so that the next tool call has another message, unless a text is open there.
+    /// Ends a step of the model in a lane, so that the next tool call has another message, unless a
+    /// text is open there.
     pub(crate) fn end_step(&mut self, lane: &str) {
         self.text.end_step(lane);
     }
@@ -296,7 +299,8 @@ impl Outbox {
     }
 }
 
-/// Returns the metadata of an event, for clients that support it: members of ACP that AG-UI lacks, under the key `acp`.
+/// Returns the metadata of an event, for clients that support it: members of ACP that AG-UI lacks,
+/// under the key `acp`.
 pub(crate) fn metadata(frame: &Frame<'_>, acp: Members) -> Option<Metadata> {
     (frame.is_modern && !acp.is_empty()).then(|| acp_metadata(acp))
 }

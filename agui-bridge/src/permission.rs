@@ -25,13 +25,14 @@ pub(crate) use operation::Operation;
 pub enum PermissionMode {
     /// Answered by a policy at once. The stream shows it as `CUSTOM` `acp.permission`.
     Policy(Policy),
-    /// Answered by the user: the run ends with outcome `interrupt`, the request stays open, and the run that resumes it
-    /// continues the same turn. Requires [`Translator::handle_timeout`](crate::Translator::handle_timeout). Clients before 1.0, some of
-    /// which do not store interrupts, receive the request in the stream unless
+    /// Answered by the user: the run ends with outcome `interrupt`, the request stays open, and the
+    /// run that resumes it continues the same turn. Requires
+    /// [`Translator::handle_timeout`](crate::Translator::handle_timeout). Clients before 1.0, some
+    /// of which do not store interrupts, receive the request in the stream unless
     /// [`legacy_interrupts`](crate::Options::legacy_interrupts) is set.
     Interrupt,
-    /// Answered by the user: the stream has `CUSTOM` `acp.permission.requested`, and stays open until
-    /// [`Translator::answer_permission`](crate::Translator::answer_permission) is called.
+    /// Answered by the user: the stream has `CUSTOM` `acp.permission.requested`, and stays open
+    /// until [`Translator::answer_permission`](crate::Translator::answer_permission) is called.
     InStream,
 }
 
@@ -134,7 +135,9 @@ impl Policy {
 
 /// The answer to a permission request.
 ///
-/// Spec: [Requesting permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission) (ACP v1)
+/// Spec: [Requesting
+/// permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission) (ACP
+/// v1)
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an answer selects an option or none")]
 pub enum PermissionAnswer {
@@ -171,7 +174,8 @@ pub(crate) struct Permission {
 impl Permission {
     /// Creates a request about an operation.
     pub(crate) fn new(operation: Operation, options: Vec<PermissionOption>) -> Self {
-        let (title, description) = (None, None);
+        let title = None;
+        let description = None;
         Self { call: None, call_id: None, title, description, operation, options }
     }
 
@@ -221,7 +225,8 @@ impl Permission {
         self.operation.bytes() + json::raw(&self.options).as_str().len()
     }
 
-    /// Returns the answer to a plain approval or rejection, without a chosen option. An approval is for this call alone.
+    /// Returns the answer to a plain approval or rejection, without a chosen option. An approval is
+    /// for this call alone.
     pub(crate) fn approved(&self, is_approved: bool) -> PermissionAnswer {
         if !is_approved {
             return Policy::reject_all().decide("", &ToolKind::Other, &self.options);
@@ -260,7 +265,8 @@ impl Permission {
         })
     }
 
-    /// Returns the schema of an answer: an option, or AG-UI's own boolean if options both allow and reject.
+    /// Returns the schema of an answer: an option, or AG-UI's own boolean if options both allow and
+    /// reject.
     fn response_schema(&self) -> Extra {
         let ids: Vec<_> = self.options.iter().map(|option| &option.option_id).collect();
         let option_id = Members::new().with("type", "string").with("enum", &ids).into_raw();

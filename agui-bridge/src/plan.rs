@@ -110,7 +110,8 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn of(entry: &'a PlanEntry) -> Self {
-        let (priority, status) = (entry.priority.as_str(), entry.status.as_str());
+        let priority = entry.priority.as_str();
+        let status = entry.status.as_str();
         Self { content: &entry.content, priority, status }
     }
 }

@@ -60,7 +60,8 @@ impl Produced {
         }
     }
 
-    /// Returns the content for a page in at most `limit` bytes; longer content is replaced by its type and size.
+    /// Returns the content for a page in at most `limit` bytes; longer content is replaced by its
+    /// type and size.
     pub(crate) fn shown(&self, limit: usize) -> Raw {
         let shown = match self {
             Self::Block(block) => {

@@ -25,7 +25,8 @@ const USAGE_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Projection {
     is_enabled: bool,
     members: BTreeMap<String, Raw>,
-    /// Whether the client's state has these members; `None` if the state is not an object and cannot have them.
+    /// Whether the client's state has these members; `None` if the state is not an object and
+    /// cannot have them.
     is_there: Option<bool>,
     /// A delayed usage update.
     usage: Option<Raw>,
@@ -114,7 +115,8 @@ impl Projection {
         true
     }
 
-    /// Writes the usage to the state, now or soon, and returns whether the state has or will have it.
+    /// Writes the usage to the state, now or soon, and returns whether the state has or will have
+    /// it.
     pub(crate) fn set_usage(&mut self, frame: &Frame<'_>, out: &mut Outbox, usage: Raw) -> bool {
         if !self.is_active(frame) {
             return false;
@@ -167,7 +169,8 @@ impl Projection {
     }
 }
 
-/// Returns the member of `/acp` for a fact, and the member of the update with its value; `None` for the whole update.
+/// Returns the member of `/acp` for a fact, and the member of the update with its value; `None` for
+/// the whole update.
 fn place(kind: Kind) -> (&'static str, Option<&'static str>) {
     match kind {
         Kind::Plan => ("plan", None),

@@ -79,7 +79,8 @@ pub(crate) struct TurnState {
     pub(crate) has_run: bool,
     /// Whether the agent works for the open run or for one that follows.
     pub(crate) goes_on: bool,
-    /// Whether the open run may end with an interrupt. While its session is being opened, the end would lose the prompt.
+    /// Whether the open run may end with an interrupt. While its session is being opened, the end
+    /// would lose the prompt.
     pub(crate) can_interrupt: bool,
     /// Whether the turn is being cancelled.
     pub(crate) is_cancelling: bool,
@@ -114,7 +115,8 @@ impl Questions {
         core::mem::take(&mut self.is_left)
     }
 
-    /// Handles a question: the program or a policy answers it, or it is sent to the user, now or in the next run.
+    /// Handles a question: the program or a policy answers it, or it is sent to the user, now or in
+    /// the next run.
     pub(crate) fn ask(
         &mut self,
         desk: &mut Desk<'_>,
@@ -434,7 +436,8 @@ impl Questions {
         answered_by: AnsweredBy,
     ) {
         let request = about.describe(Members::new(), desk.calls, desk.frame.limits).into_raw();
-        let (result, call) = (settlement.to_answer(), about.call().cloned());
+        let result = settlement.to_answer();
+        let call = about.call().cloned();
         let response = Response { request_id, result, request, call, interrupt_id, answered_by };
         self.responses.push_back(response);
     }

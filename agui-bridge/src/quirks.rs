@@ -6,7 +6,8 @@ use core::time::Duration;
 
 /// Peculiarities of an agent.
 ///
-/// The translator is correct for unknown agents; the peculiarities let it send events sooner or with more detail.
+/// The translator is correct for unknown agents; the peculiarities let it send events sooner or
+/// with more detail.
 ///
 /// ```
 /// use agui_bridge::{ArgsMode, Options, quirks::Quirks};
@@ -29,7 +30,8 @@ pub struct Quirks {
     pub sends_arguments: bool,
     /// The best mode for its arguments.
     pub arguments: ArgsMode,
-    /// Whether it reports that a call begins to run. Otherwise its arguments [settle](crate::Times::settle).
+    /// Whether it reports that a call begins to run. Otherwise its arguments
+    /// [settle](crate::Times::settle).
     pub says_in_progress: bool,
     /// Whether it announces a tool that needs permission by the permission request.
     pub announces_by_asking: bool,

@@ -1,4 +1,5 @@
-//! The reason of an agent's error for people: its text and the text of its `data`, without credentials.
+//! The reason of an agent's error for people: its text and the text of its `data`, without
+//! credentials.
 use crate::json;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -25,8 +26,8 @@ const KEYS: [&str; 8] = ["sk-", "xai-", "ghp_", "gho_", "github_pat_", "glpat-",
 /// Replaces a credential.
 const HIDDEN: &str = "(hidden)";
 
-/// Returns the message of an error, followed by the text of its `data` unless one has the other: at most 1 KiB, without
-/// credentials.
+/// Returns the message of an error, followed by the text of its `data` unless one has the other: at
+/// most 1 KiB, without credentials.
 ///
 /// | `data` | text |
 /// |---|---|
@@ -72,8 +73,8 @@ fn text_of(data: &Raw, depth: usize) -> Option<String> {
     TEXTS.iter().find_map(|name| text_of(members.get(name)?, depth))
 }
 
-/// Returns the beginning of a text on one line, for logs and messages: without control characters and escape sequences of
-/// terminals, and without credentials.
+/// Returns the beginning of a text on one line, for logs and messages: without control characters
+/// and escape sequences of terminals, and without credentials.
 ///
 /// ```
 /// let line = agui_bridge::excerpt("\u{1b}[31mError\u{1b}[0m: key sk-abc123 of\thttps://u:p@host/?k=v", 80);
@@ -95,8 +96,8 @@ pub fn excerpt(text: &str, limit: usize) -> String {
     if head.len() < plain.len() { format!("{head}…") } else { plain }
 }
 
-/// Replaces what looks like a credential: keys with a known beginning, tokens after `Bearer`, long words of letters and
-/// digits, and users and queries of URLs.
+/// Replaces what looks like a credential: keys with a known beginning, tokens after `Bearer`, long
+/// words of letters and digits, and users and queries of URLs.
 fn without_credentials(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut is_token = false;

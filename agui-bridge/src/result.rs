@@ -108,8 +108,8 @@ impl Output {
         json::fingerprint(&[parts.as_str(), json::raw(&self.text_bytes).as_str()])
     }
 
-    /// Returns the content of a result: one text, unless there are media and `media` allows them. It ends with the
-    /// reason `why` it is incomplete, in brackets.
+    /// Returns the content of a result: one text, unless there are media and `media` allows them.
+    /// It ends with the reason `why` it is incomplete, in brackets.
     pub(crate) fn to_content(
         &self,
         media: bool,

@@ -1,7 +1,7 @@
 //! The runs of a thread, and the agent's turns.
 //!
-//! A run is open until its last event. A turn may outlive it: an interrupted run leaves the turn *parked*, and the next
-//! run continues it or waits for its end.
+//! A run is open until its last event. A turn may outlive it: an interrupted run leaves the turn
+//! *parked*, and the next run continues it or waits for its end.
 use crate::CancelReason;
 use crate::frame::Frame;
 use crate::json::{self, Members};
@@ -314,9 +314,10 @@ impl Runs {
 
     /// Ends the open run as failed.
     ///
-    /// `is_settled` states that no interrupt is open. A client removes the interrupts that it has answered only with
-    /// `RUN_FINISHED`, and refuses another run until then. A run that answers interrupts, none of which is open
-    /// any more, therefore finishes as cancelled, with the failure in a notice and in its result.
+    /// `is_settled` states that no interrupt is open. A client removes the interrupts that it has
+    /// answered only with `RUN_FINISHED`, and refuses another run until then. A run that answers
+    /// interrupts, none of which is open any more, therefore finishes as cancelled, with the
+    /// failure in a notice and in its result.
     pub(crate) fn fail(
         &mut self,
         frame: &Frame<'_>,

@@ -82,8 +82,8 @@ impl SessionFacts {
         self.show(frame, out, kind, value);
     }
 
-    /// Shows a fact that differs from the last one shown: in the state, or as a custom event. The title of a thread is
-    /// shown in both.
+    /// Shows a fact that differs from the last one shown: in the state, or as a custom event. The
+    /// title of a thread is shown in both.
     pub(crate) fn show(&mut self, frame: &Frame<'_>, out: &mut Outbox, kind: Kind, value: Raw) {
         let in_state = match kind {
             Kind::Usage => self.projection.set_usage(frame, out, value.clone()),

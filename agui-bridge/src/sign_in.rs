@@ -22,7 +22,8 @@ const MAX_TEXT: usize = 200;
 pub struct SignIn {
     /// The command of the agent, for methods that run it in a terminal.
     pub command: Option<String>,
-    /// The next step for a method of the agent itself, in which `{id}` is replaced by the id of the method.
+    /// The next step for a method of the agent itself, in which `{id}` is replaced by the id of the
+    /// method.
     pub authenticate: Option<String>,
 }
 
@@ -35,7 +36,8 @@ struct Method {
 }
 
 impl SignIn {
-    /// Returns the error for a user: with the methods and the next step in its message, and with the methods in its data.
+    /// Returns the error for a user: with the methods and the next step in its message, and with
+    /// the methods in its data.
     pub(crate) fn explain(&self, error: &ErrorObject, methods: &AuthMethods) -> ErrorObject {
         let methods = raw_methods(methods);
         let described: Vec<_> = methods.iter().filter_map(Method::read).collect();
@@ -186,7 +188,8 @@ mod tests {
     #[test]
     fn error_without_methods_keeps_its_message() {
         let error = explained("[]");
-        assert_eq!((&*error.message, error.data), ("Authentication required", None));
+        assert_eq!(&*error.message, "Authentication required");
+        assert_eq!(error.data, None);
     }
 
     #[test]

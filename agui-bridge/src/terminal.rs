@@ -87,7 +87,8 @@ impl Terminals {
         out: &mut Outbox,
         update: TerminalUpdate,
     ) {
-        let (id, limits) = (update.terminal_id.as_str().to_owned(), frame.limits);
+        let id = update.terminal_id.as_str().to_owned();
+        let limits = frame.limits;
         let terminal = self.get(&id, limits);
         if let Presence::Value(command) = update.command {
             terminal.command = Some(json::cut(command, limits.message));
@@ -235,7 +236,8 @@ impl Terminals {
         due.iter().for_each(|id| self.show(frame, out, id));
     }
 
-    /// Shows a terminal with much new output. Less output waits, since each event repeats the end of it.
+    /// Shows a terminal with much new output. Less output waits, since each event repeats the end
+    /// of it.
     fn show_if_due(&mut self, frame: &Frame<'_>, out: &mut Outbox, id: &str) {
         let due = frame.after(self.wait);
         match self.terminals.get_mut(id) {

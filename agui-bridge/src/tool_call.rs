@@ -31,7 +31,8 @@ use status::Stage;
 #[serde(from = "StoredCalls")]
 pub(crate) struct ToolCalls {
     calls: BTreeMap<ToolCallId, Call>,
-    /// Keys of the calls without a result, in order of creation. Each line of the agent looks at these calls only.
+    /// Keys of the calls without a result, in order of creation. Each line of the agent looks at
+    /// these calls only.
     #[serde(skip_serializing)]
     open: BTreeMap<u64, ToolCallId>,
     /// When the arguments of open calls settle, with their numbers.
@@ -67,7 +68,8 @@ impl From<StoredCalls> for ToolCalls {
 }
 
 impl ToolCalls {
-    /// Creates a thread's calls. Arguments are sent by `mode`, at the latest when they have not changed for `settle`.
+    /// Creates a thread's calls. Arguments are sent by `mode`, at the latest when they have not
+    /// changed for `settle`.
     pub(crate) fn new(mode: ArgsMode, settle: Option<Duration>) -> Self {
         Self {
             calls: BTreeMap::new(),
@@ -85,7 +87,8 @@ impl ToolCalls {
         self.page_tools = names;
     }
 
-    /// Returns the key of a call: its id within its lane, since subagents may reuse the agent's ids.
+    /// Returns the key of a call: its id within its lane, since subagents may reuse the agent's
+    /// ids.
     pub(crate) fn key(lane: &str, id: &ToolCallId) -> ToolCallId {
         if lane.is_empty() { id.clone() } else { format!("\0{lane}\0{id}").into() }
     }

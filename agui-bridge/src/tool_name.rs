@@ -65,8 +65,9 @@ pub(crate) struct Clues<'a> {
 /// | `title` | in lower case, with each run of other characters than letters and digits as one `_`, at most 64 bytes |
 /// | none | `tool` |
 ///
-/// MCP-decoded: `mcp__server__tool`, and `mcp_server_tool` where the server's name has no `_`, become `tool` of
-/// `mcp:server`. `server_tool` is not decoded, since it is ambiguous without a list of servers.
+/// MCP-decoded: `mcp__server__tool`, and `mcp_server_tool` where the server's name has no `_`,
+/// become `tool` of `mcp:server`. `server_tool` is not decoded, since it is ambiguous without a
+/// list of servers.
 pub(crate) fn tool_name(clues: Clues<'_>) -> (String, Source) {
     let given = clues.name.filter(|name| !name.trim().is_empty());
     if let Some(name) = given {

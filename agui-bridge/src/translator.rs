@@ -1,7 +1,8 @@
 //! The translator from messages of an ACP agent to AG-UI events.
 //!
-//! [`Translator`] composes the parts. Each part owns its state, and takes the [`Frame`](crate::frame::Frame) of an
-//! update and the [`Outbox`]. Decisions that concern several parts are made here.
+//! [`Translator`] composes the parts. Each part owns its state, and takes the
+//! [`Frame`](crate::frame::Frame) of an update and the [`Outbox`]. Decisions that concern several
+//! parts are made here.
 use crate::compaction::Compactions;
 use crate::echo::Echo;
 use crate::ids::Ids;
@@ -56,11 +57,11 @@ pub struct RunOpen;
 pub enum Begun {
     /// Send the prompt now.
     Prompt,
-    /// Send no prompt: the run continues the turn of the last run, and [`poll_response`](Translator::poll_response)
-    /// returns the answers for the agent.
+    /// Send no prompt: the run continues the turn of the last run, and
+    /// [`poll_response`](Translator::poll_response) returns the answers for the agent.
     Resumed,
-    /// Send the prompt when [`poll_prompt`](Translator::poll_prompt) returns `true`, after the end of the last run's
-    /// turn.
+    /// Send the prompt when [`poll_prompt`](Translator::poll_prompt) returns `true`, after the end
+    /// of the last run's turn.
     Wait {
         /// Whether to cancel that turn with `session/cancel`.
         cancel: bool,
@@ -71,19 +72,20 @@ pub enum Begun {
 
 /// Translates the messages of an ACP agent in one session into AG-UI events, run after run.
 ///
-/// Performs no I/O and reads no clock: the same input gives the same events. After each `begin_run` and `handle_*`, take
-/// events and responses ([`poll_event`](Self::poll_event), [`poll_response`](Self::poll_response)) until both return
-/// `None`.
+/// Performs no I/O and reads no clock: the same input gives the same events. After each `begin_run`
+/// and `handle_*`, take events and responses ([`poll_event`](Self::poll_event),
+/// [`poll_response`](Self::poll_response)) until both return `None`.
 ///
-/// For any input in any order, each run is `RUN_STARTED`, a body in which all items are closed and each tool call has
-/// one result, and one `RUN_FINISHED` or `RUN_ERROR`. No event follows until the next run. Identifiers are unique in
-/// the thread.
+/// For any input in any order, each run is `RUN_STARTED`, a body in which all items are closed and
+/// each tool call has one result, and one `RUN_FINISHED` or `RUN_ERROR`. No event follows until the
+/// next run. Identifiers are unique in the thread.
 ///
-/// Updates that arrive while no run is open wait for the beginning of the next one. [`Self::has_activity`] returns whether
-/// they are a turn that the agent has begun itself, which a run without a prompt shows until its end.
+/// Updates that arrive while no run is open wait for the beginning of the next one.
+/// [`Self::has_activity`] returns whether they are a turn that the agent has begun itself, which a
+/// run without a prompt shows until its end.
 ///
-/// One translator serves one thread and its ACP session. The [crate documentation](crate) has the tables of the
-/// mapping.
+/// One translator serves one thread and its ACP session. The [crate documentation](crate) has the
+/// tables of the mapping.
 ///
 /// ```
 /// use agui_bridge::jsonrpc_core::wire;
@@ -168,8 +170,8 @@ impl Translator {
     /// Begins the run of an input, with the `prompt` for the agent; empty if the input has [nothing
     /// new](crate::input::Work::Nothing). Updates since the last run follow at once.
     ///
-    /// Identifiers of the input's messages and tool calls are not reused. An agent's repetition of the prompt as a user
-    /// message is dropped.
+    /// Identifiers of the input's messages and tool calls are not reused. An agent's repetition of
+    /// the prompt as a user message is dropped.
     ///
     /// After an interrupted run, its turn continues:
     ///
@@ -183,19 +185,21 @@ impl Translator {
     /// | any, after the end of the turn | that end; with a prompt [`Begun::Prompt`] |
     /// | any, after the loss of the agent | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
     ///
-    /// A prompt without answers also cancels the questions that no run has shown. The stream then has
-    /// the request and the answer `cancelled` of each, as of a question that the
+    /// A prompt without answers also cancels the questions that no run has shown. The stream then
+    /// has the request and the answer `cancelled` of each, as of a question that the
     /// [user](crate::AnsweredBy::User) dismisses. Without a prompt the run shows these questions.
     ///
-    /// An entry of [`resume`](RunAgentInput::resume) answers a question: a permission request by `{"optionId":…}`,
-    /// `{"approved":true}`, `{"approved":false}` or a plain boolean; a form by its content, by `{"content":{…}}`, or by
-    /// `{"action":"decline"}`; a URL by `{}`, or by such an action. `cancelled` answers any question. Entries for
-    /// questions that are not open are dropped, with a `CUSTOM` `acp.notice`.
+    /// An entry of [`resume`](RunAgentInput::resume) answers a question: a permission request by
+    /// `{"optionId":…}`, `{"approved":true}`, `{"approved":false}` or a plain boolean; a form by
+    /// its content, by `{"content":{…}}`, or by `{"action":"decline"}`; a URL by `{}`, or by such
+    /// an action. `cancelled` answers any question. Entries for questions that are not open are
+    /// dropped, with a `CUSTOM` `acp.notice`.
     ///
-    /// First-party clients remove the interrupts that they have answered only with `RUN_FINISHED`, and refuse another
-    /// run until then. A run that answers interrupts, none of which is open any more, therefore never ends with
-    /// `RUN_ERROR`. If it fails, it ends with `CUSTOM` `acp.notice` of severity `error` and `RUN_FINISHED`, outcome
-    /// `cancelled`, with the result `{"error":{"code":…,"message":…}}`.
+    /// First-party clients remove the interrupts that they have answered only with `RUN_FINISHED`,
+    /// and refuse another run until then. A run that answers interrupts, none of which is open any
+    /// more, therefore never ends with `RUN_ERROR`. If it fails, it ends with `CUSTOM` `acp.notice`
+    /// of severity `error` and `RUN_FINISHED`, outcome `cancelled`, with the result
+    /// `{"error":{"code":…,"message":…}}`.
     ///
     /// # Errors
     /// The last run has not ended.
@@ -269,8 +273,8 @@ impl Translator {
         self.runs.is_open()
     }
 
-    /// Returns voice, key and id of the agent's open text, if a further chunk would be an event of its own without any
-    /// other effect.
+    /// Returns voice, key and id of the agent's open text, if a further chunk would be an event of
+    /// its own without any other effect.
     pub(crate) fn plain_text(&self) -> Option<(Voice, Option<&str>, &MessageId)> {
         let is_alone = self.runs.is_open()
             && self.outbox.is_empty()
@@ -282,8 +286,8 @@ impl Translator {
         is_alone.then(|| self.outbox.main_text())?
     }
 
-    /// Handles a chunk that only continues the agent's open text, which most updates do. Returns `false` without an
-    /// effect for any other update.
+    /// Handles a chunk that only continues the agent's open text, which most updates do. Returns
+    /// `false` without an effect for any other update.
     fn continue_text(&mut self, update: &mut SessionUpdate) -> bool {
         let (voice, chunk) = match update {
             SessionUpdate::AgentMessageChunk(chunk) => (Voice::Agent, chunk),

@@ -39,8 +39,8 @@ type Line<'a> = (Side, &'a str);
 
 fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) =
-        (old.get(head..).unwrap_or_default(), new.get(head..).unwrap_or_default());
+    let old_rest = old.get(head..).unwrap_or_default();
+    let new_rest = new.get(head..).unwrap_or_default();
     let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let old_middle = old_rest.get(..old_rest.len() - tail).unwrap_or_default();
     let new_middle = new_rest.get(..new_rest.len() - tail).unwrap_or_default();
@@ -59,14 +59,15 @@ fn replaced<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     removed.chain(new.iter().map(|line| (Side::New, *line))).collect()
 }
 
-/// Returns the shortest script (Myers, "An O(ND) difference algorithm and its variations"), unless it is too long.
+/// Returns the shortest script (Myers, "An O(ND) difference algorithm and its variations"), unless
+/// it is too long.
 fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
     let mut search = Search { old, new, rows: Vec::new() };
     (0..=MAX_EDITS).find(|&edits| search.reaches_end(edits)).map(|_| search.script())
 }
 
-/// The reach of scripts: `rows[edits][column]` is the largest number of old lines that `edits` edits consume when they
-/// consume `column - edits` more old than new lines.
+/// The reach of scripts: `rows[edits][column]` is the largest number of old lines that `edits`
+/// edits consume when they consume `column - edits` more old than new lines.
 struct Search<'s, 'a> {
     old: &'s [&'a str],
     new: &'s [&'a str],
@@ -90,7 +91,8 @@ impl<'a> Search<'_, 'a> {
         self.rows.get(edits)?.get(column).copied().flatten()
     }
 
-    /// Returns the farther of the two ways to `column` by one more edit, and whether it removes an old line.
+    /// Returns the farther of the two ways to `column` by one more edit, and whether it removes an
+    /// old line.
     fn after_edit(&self, edits: usize, column: usize) -> Option<(usize, bool)> {
         let fits = |x: &usize| {
             *x <= self.old.len()
@@ -116,7 +118,8 @@ impl<'a> Search<'_, 'a> {
 
     /// Traces the script back from the end through the rows.
     fn script(&self) -> Vec<Line<'a>> {
-        let (mut x, mut y) = (self.old.len(), self.new.len());
+        let mut x = self.old.len();
+        let mut y = self.new.len();
         let mut script = Vec::new();
         for edits in (1..self.rows.len()).rev() {
             let Some((start, removes)) =
@@ -151,7 +154,8 @@ struct Hunk<'s, 'a> {
 fn hunks<'s, 'a>(script: &'s [Line<'a>]) -> Vec<Hunk<'s, 'a>> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for (at, _) in script.iter().enumerate().filter(|(_, (side, _))| *side != Side::Both) {
-        let (start, end) = (at.saturating_sub(CONTEXT), (at + CONTEXT + 1).min(script.len()));
+        let start = at.saturating_sub(CONTEXT);
+        let end = (at + CONTEXT + 1).min(script.len());
         match ranges.last_mut() {
             Some(last) if start <= last.1 => last.1 = end,
             _ => ranges.push((start, end)),
@@ -169,7 +173,8 @@ fn hunks<'s, 'a>(script: &'s [Line<'a>]) -> Vec<Hunk<'s, 'a>> {
 impl Hunk<'_, '_> {
     fn write(&self, text: &mut String) {
         let count = |other| self.lines.iter().filter(|line| line.0 != other).count();
-        let (old, new) = (count(Side::New), count(Side::Old));
+        let old = count(Side::New);
+        let new = count(Side::Old);
         text.push_str(&format!(
             "@@ -{} +{} @@\n",
             range(self.old_start, old),
@@ -189,7 +194,8 @@ impl Hunk<'_, '_> {
     }
 }
 
-/// Formats a range: one-based, without the count if it is one; an empty range names the line before.
+/// Formats a range: one-based, without the count if it is one; an empty range names the line
+/// before.
 fn range(start: usize, count: usize) -> String {
     match count {
         0 => format!("{start},0"),

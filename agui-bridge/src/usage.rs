@@ -28,7 +28,8 @@ pub(crate) fn token_usage(usage: &Usage) -> TokenUsage {
     tokens
 }
 
-/// Converts token counts to ACP, for the reverse bridge. Unknown counts are zero where ACP requires a number.
+/// Converts token counts to ACP, for the reverse bridge. Unknown counts are zero where ACP requires
+/// a number.
 pub(crate) fn turn_usage(tokens: &TokenUsage) -> Usage {
     let count = |count: Option<Count>| count.map(Count::get);
     let input_tokens = count(tokens.input_tokens).unwrap_or_default();

@@ -14,8 +14,8 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Adds an update. One that replaces the whole value of its subject removes the earlier one. The oldest are dropped
-    /// beyond the limit.
+    /// Adds an update. One that replaces the whole value of its subject removes the earlier one.
+    /// The oldest are dropped beyond the limit.
     pub(crate) fn push(&mut self, update: Update, limits: &Limits) {
         let size = size(&update);
         let kind = update.kind();

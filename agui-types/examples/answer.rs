@@ -1,6 +1,7 @@
 //! Answers the request of a page: prints the body of a `text/event-stream` response.
 //!
-//! In a server, `posted` is the body of the request and the printed text is the body of the response.
+//! In a server, `posted` is the body of the request and the printed text is the body of the
+//! response.
 use agui_types::input::RunAgentInput;
 use agui_types::jsonrpc_core::wire;
 use agui_types::message::Message;

@@ -1,4 +1,5 @@
-//! Queries an agent twice: the first run calls a tool of the application, the second receives its result.
+//! Queries an agent twice: the first run calls a tool of the application, the second receives its
+//! result.
 //!
 //! In an application, `post` sends the request over HTTP.
 #![allow(clippy::print_stdout, reason = "the output of the program")]

@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn verify(body: &str) -> Result<Result<(), Violation>, Box<dyn Error>> {
-    let (mut decoder, mut verifier) = (Decoder::default(), Verifier::strict());
+    let mut decoder = Decoder::default();
+    let mut verifier = Verifier::strict();
     decoder.push(body.as_bytes());
     decoder.finish();
     while let Some(frame) = decoder.next_frame() {

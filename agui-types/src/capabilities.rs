@@ -1,4 +1,5 @@
-//! Capabilities that an agent declares. They inform the application; the event stream remains authoritative.
+//! Capabilities that an agent declares. They inform the application; the event stream remains
+//! authoritative.
 //!
 //! Every member is optional. An absent member is undeclared, not false.
 //!
@@ -68,7 +69,8 @@ object! {
 object! {
     /// Transports that an agent supports.
     ///
-    /// Spec: [`TransportCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#transportcapabilities)
+    /// Spec: [`TransportCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#transportcapabilities)
     pub struct TransportCapabilities {}
     optional {
         /// The agent streams server-sent events.
@@ -134,7 +136,8 @@ object! {
 object! {
     /// Collaboration of an agent with other agents.
     ///
-    /// Spec: [`MultiAgentCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multiagentcapabilities)
+    /// Spec: [`MultiAgentCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#multiagentcapabilities)
     pub struct MultiAgentCapabilities {}
     optional {
         /// The agent works with other agents.
@@ -165,7 +168,8 @@ object! {
 object! {
     /// Visibility of an agent's reasoning.
     ///
-    /// Spec: [`ReasoningCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningcapabilities)
+    /// Spec: [`ReasoningCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#reasoningcapabilities)
     pub struct ReasoningCapabilities {}
     optional {
         /// The agent exposes its reasoning.
@@ -180,7 +184,8 @@ object! {
 object! {
     /// Content other than text that an agent accepts and produces.
     ///
-    /// Spec: [`MultimodalCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multimodalcapabilities)
+    /// Spec: [`MultimodalCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#multimodalcapabilities)
     pub struct MultimodalCapabilities {}
     optional {
         /// Accepted content.
@@ -193,7 +198,8 @@ object! {
 object! {
     /// Content other than text that an agent accepts.
     ///
-    /// Spec: [`MultimodalInputCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multimodalinputcapabilities)
+    /// Spec: [`MultimodalInputCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#multimodalinputcapabilities)
     pub struct MultimodalInputCapabilities {}
     optional {
         /// Images.
@@ -212,7 +218,8 @@ object! {
 object! {
     /// Content other than text that an agent produces.
     ///
-    /// Spec: [`MultimodalOutputCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multimodaloutputcapabilities)
+    /// Spec: [`MultimodalOutputCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#multimodaloutputcapabilities)
     pub struct MultimodalOutputCapabilities {}
     optional {
         /// Images.
@@ -225,7 +232,8 @@ object! {
 object! {
     /// Code execution of an agent, and its limits.
     ///
-    /// Spec: [`ExecutionCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#executioncapabilities)
+    /// Spec: [`ExecutionCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#executioncapabilities)
     pub struct ExecutionCapabilities {}
     optional {
         /// The agent executes code.
@@ -242,7 +250,8 @@ object! {
 object! {
     /// Interaction of an agent with people.
     ///
-    /// Spec: [`HumanInTheLoopCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#humanintheloopcapabilities)
+    /// Spec: [`HumanInTheLoopCapabilities`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#humanintheloopcapabilities)
     pub struct HumanInTheLoopCapabilities {}
     optional {
         /// The agent supports human interaction.

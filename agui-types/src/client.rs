@@ -1,7 +1,8 @@
 //! An AG-UI client over any HTTP stack: requests to send, responses to read.
 //!
-//! An [`Agent`] holds a conversation and creates the [`Request`] that starts a run. The program sends the request and
-//! passes the bytes of the answer to a [`Response`], which yields events, messages and state.
+//! An [`Agent`] holds a conversation and creates the [`Request`] that starts a run. The program
+//! sends the request and passes the bytes of the answer to a [`Response`], which yields events,
+//! messages and state.
 //!
 //! ```
 //! use agui_types::client::Agent;
@@ -33,8 +34,9 @@
 //!
 //! # Connecting again
 //!
-//! The protocol has no resumption: the `id` and `retry` fields of server-sent events have no meaning, and a request that
-//! is sent twice starts two runs. So nothing here is sent again by itself:
+//! The protocol has no resumption: the `id` and `retry` fields of server-sent events have no
+//! meaning, and a request that is sent twice starts two runs. So nothing here is sent again by
+//! itself:
 //!
 //! | what happened | what the agent may have done | what to do |
 //! |---|---|---|
@@ -66,8 +68,9 @@ pub use response::{Failure, Note, Received, Response};
 
 /// A conversation with an agent.
 ///
-/// Set the public fields before the next [`request`](Self::request). Answer a call of an application tool with a [tool
-/// message](crate::message::ToolMessage) after the message that holds the call.
+/// Set the public fields before the next [`request`](Self::request). Answer a call of an
+/// application tool with a [tool message](crate::message::ToolMessage) after the message that holds
+/// the call.
 ///
 /// ```
 /// use agui_types::client::Agent;
@@ -119,15 +122,15 @@ impl Agent {
         }
     }
 
-    /// Returns the interrupts that ended the last run. The next run has to resolve or cancel each of them. The caller
-    /// compares [`expires_at`](crate::interrupt::Interrupt::expires_at) with its clock; an expired interrupt can only
-    /// be cancelled.
+    /// Returns the interrupts that ended the last run. The next run has to resolve or cancel each
+    /// of them. The caller compares [`expires_at`](crate::interrupt::Interrupt::expires_at) with
+    /// its clock; an expired interrupt can only be cancelled.
     pub fn interrupts(&self) -> &[Interrupt] {
         &self.interrupts
     }
 
-    /// Creates the request that starts a run. It leaves out activities and anything that AG-UI 1.0 does not describe
-    /// ([`Request::removals`]).
+    /// Creates the request that starts a run. It leaves out activities and anything that AG-UI 1.0
+    /// does not describe ([`Request::removals`]).
     ///
     /// # Errors
     /// An interrupt of the last run has no entry in `resume`.
@@ -171,8 +174,8 @@ impl Agent {
         sse::CONTENT_TYPE
     }
 
-    /// Applies a response: its messages, state and interrupts. A run that was cut off, failed or was abandoned
-    /// contributes everything before that point.
+    /// Applies a response: its messages, state and interrupts. A run that was cut off, failed or
+    /// was abandoned contributes everything before that point.
     pub fn take(&mut self, response: Response) {
         self.interrupts.clear();
         if let Some(RunEnd::Finished(finished)) = response.end()
@@ -192,7 +195,8 @@ impl Agent {
 pub struct Request {
     /// `POST`.
     pub method: &'static str,
-    /// Header names in lower case, and their values. The application adds its own, such as `authorization`.
+    /// Header names in lower case, and their values. The application adds its own, such as
+    /// `authorization`.
     pub headers: [(&'static str, &'static str); 2],
     /// The run input as JSON.
     pub body: Vec<u8>,

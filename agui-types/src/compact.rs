@@ -1,7 +1,8 @@
 //! Compaction: the same conversation and state in fewer events.
 //!
-//! Spec: [Open, content, close, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close),
-//! [Snapshots, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#snapshots)
+//! Spec: [Open, content, close,
+//! 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close), [Snapshots,
+//! 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#snapshots)
 use crate::event::{ActivitySnapshotEvent, Event, StateDeltaEvent, StateSnapshotEvent};
 use crate::expand::Expander;
 use crate::id::{MessageId, SubagentRunId, ToolCallId};
@@ -20,8 +21,8 @@ use join::join;
 
 /// Shortens a stored stream for replay.
 ///
-/// The result breaks no rule of the [verifier](crate::verify) that the stream keeps. It [reduces](crate::reduce) to the
-/// same messages and state.
+/// The result breaks no rule of the [verifier](crate::verify) that the stream keeps. It
+/// [reduces](crate::reduce) to the same messages and state.
 ///
 /// | in the stream | in the result |
 /// |---|---|
@@ -32,10 +33,11 @@ use join::join;
 /// | successive snapshots of an activity that replace one another | the last, at the first one's position |
 /// | any other event | unchanged |
 ///
-/// Deltas stay separate where an event between them restates or replaces their target. Events with a `rawEvent` or
-/// unknown members, and state events with metadata, stay as they are. State events of a different owner also stay as
-/// they are. The metadata of joined deltas is merged. Joined deltas keep the first timestamp, joined state events the
-/// last. A delta that does not apply to a snapshot of the same run is removed.
+/// Deltas stay separate where an event between them restates or replaces their target. Events with
+/// a `rawEvent` or unknown members, and state events with metadata, stay as they are. State events
+/// of a different owner also stay as they are. The metadata of joined deltas is merged. Joined
+/// deltas keep the first timestamp, joined state events the last. A delta that does not apply to a
+/// snapshot of the same run is removed.
 ///
 /// ```
 /// use agui_types::compact::compact;
@@ -61,7 +63,8 @@ use join::join;
 /// # Errors
 /// A chunk cannot be expanded ([`Expander::handle`]).
 pub fn compact(events: impl IntoIterator<Item = Event>) -> Result<Vec<Event>, Violation> {
-    let (mut expander, mut expanded) = (Expander::new(), Vec::new());
+    let mut expander = Expander::new();
+    let mut expanded = Vec::new();
     let mut compaction = Compaction::default();
     for event in events {
         expander.handle(event, &mut expanded)?;
@@ -199,7 +202,8 @@ impl Compaction {
                 *slot = None;
             }
         }
-        let (owner, timestamp) = (event.subagent_run_id.clone(), event.timestamp);
+        let owner = event.subagent_run_id.clone();
+        let timestamp = event.timestamp;
         let place = self.events.len();
         self.snapshot = Some(Snapshot { state, place, followed: false, owner, timestamp });
     }

@@ -34,8 +34,8 @@ pub enum Content {
 impl Content {
     /// Returns the text: the text parts joined in order. Other parts are left out.
     ///
-    /// Spec: [Result content, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#result-content), the rule for peers
-    /// that can only hold a string
+    /// Spec: [Result content, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#result-content),
+    /// the rule for peers that can only hold a string
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -239,8 +239,8 @@ object! {
 }
 
 impl BinaryPart {
-    /// Returns the equivalent part of AG-UI 1.0: image, audio, video or document by media type, with the file name as
-    /// `filename` of its metadata.
+    /// Returns the equivalent part of AG-UI 1.0: image, audio, video or document by media type,
+    /// with the file name as `filename` of its metadata.
     ///
     /// Returns `None` if the part has neither data nor a URL. Unknown members are left out.
     ///
@@ -269,7 +269,8 @@ impl BinaryPart {
             metadata.insert("filename", Raw::from_value(filename).ok()?);
             Raw::from_value(&metadata).ok()
         });
-        let (id, kind) = (self.id.clone(), self.mime_type.split('/').next());
+        let id = self.id.clone();
+        let kind = self.mime_type.split('/').next();
         Some(match kind {
             Some("image") => {
                 ContentPart::Image(ImagePart { id, metadata, ..ImagePart::new(source) })
@@ -328,7 +329,8 @@ object! {
 object! {
     /// A file stored by a model provider. Its name is opaque: do not fetch or parse it.
     ///
-    /// Spec: [Provider file handles, 1.0](https://ag-ui.com/spec/1.0/basic/run-input#provider-file-handles)
+    /// Spec: [Provider file handles,
+    /// 1.0](https://ag-ui.com/spec/1.0/basic/run-input#provider-file-handles)
     pub struct FileSource {
         /// The provider's name of the file.
         value: String = "value",

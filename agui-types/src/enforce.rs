@@ -1,7 +1,8 @@
 //! Enforcement: removal of material that AG-UI 1.0 does not describe.
 //!
-//! Decoding keeps unknown material, so that translators of newer or retired shapes can read it. Enforcement removes it
-//! before verification and before the application, and reports each removal with its place.
+//! Decoding keeps unknown material, so that translators of newer or retired shapes can read it.
+//! Enforcement removes it before verification and before the application, and reports each removal
+//! with its place.
 //!
 //! | material | result |
 //! |---|---|
@@ -50,7 +51,8 @@ use strip::Walk;
 /// Reads an event without removals, except for `null`s of 0.x peers, which are reported.
 ///
 /// # Errors
-/// The text is not an event, a known value is malformed, or an optional member is `null` that was never nullable.
+/// The text is not an event, a known value is malformed, or an optional member is `null` that was
+/// never nullable.
 ///
 /// Spec: [The rule, 1.0](https://ag-ui.com/spec/1.0/basic/processing#the-rule)
 pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
@@ -66,7 +68,8 @@ pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
 /// Reads a run input without removals, except for `null`s of 0.x peers, which are reported.
 ///
 /// # Errors
-/// The text is not a run input, a known value is malformed, or an optional member is `null` that was never nullable.
+/// The text is not a run input, a known value is malformed, or an optional member is `null` that
+/// was never nullable.
 ///
 /// Spec: [Outgoing material, 1.0](https://ag-ui.com/spec/1.0/basic/processing#outgoing-material)
 pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), Malformed> {
@@ -75,11 +78,12 @@ pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), Malformed
     Ok((input, removals))
 }
 
-/// Removes from an event what AG-UI 1.0 does not describe. Returns `None` if the event is unknown or requires something
-/// unknown.
+/// Removes from an event what AG-UI 1.0 does not describe. Returns `None` if the event is unknown
+/// or requires something unknown.
 ///
-/// The operation is idempotent. An interrupt outcome without interrupts is left to the [verifier](crate::verify), which
-/// rejects it ([`NoInterrupts`](crate::verify::Rule::NoInterrupts)).
+/// The operation is idempotent. An interrupt outcome without interrupts is left to the
+/// [verifier](crate::verify), which rejects it
+/// ([`NoInterrupts`](crate::verify::Rule::NoInterrupts)).
 ///
 /// Spec: [What a consumer does with unrecognised material,
 /// 1.0](https://ag-ui.com/spec/1.0/basic/processing#what-a-consumer-does-with-unrecognised-material)
@@ -89,7 +93,8 @@ pub fn enforce_event(mut event: Event) -> (Option<Event>, Vec<Removal>) {
     (stays.then_some(event), walk.removals)
 }
 
-/// Removes from a run input what AG-UI 1.0 does not describe. Call it before sending or after receiving an input.
+/// Removes from a run input what AG-UI 1.0 does not describe. Call it before sending or after
+/// receiving an input.
 ///
 /// Spec: [Outgoing material, 1.0](https://ag-ui.com/spec/1.0/basic/processing#outgoing-material)
 pub fn enforce_input(mut input: RunAgentInput) -> (RunAgentInput, Vec<Removal>) {
@@ -107,8 +112,8 @@ pub struct Removal {
     pub kind: RemovalKind,
     /// The unknown type, tag, name or member, as the peer wrote it.
     pub name: String,
-    /// Its place, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the received event or
-    /// input; empty for the whole value.
+    /// Its place, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the
+    /// received event or input; empty for the whole value.
     pub pointer: String,
     /// The place that was removed: `pointer` itself, or the nearest optional value around it.
     pub removed: String,
@@ -141,7 +146,8 @@ pub enum RemovalKind {
     LegacyNull,
     /// A `binary` part, replaced with its equivalent of 1.0.
     LegacyPart,
-    /// An event with a retired name, replaced with its equivalent of 1.0 ([`legacy`](crate::legacy)).
+    /// An event with a retired name, replaced with its equivalent of 1.0
+    /// ([`legacy`](crate::legacy)).
     LegacyEvent,
 }
 
@@ -174,8 +180,9 @@ pub enum Malformed {
         /// Place of the member, as a JSON pointer.
         pointer: String,
     },
-    /// A role, subtype or other name is not one of the schema's. [Enforcement](enforce_event) removes such a name; the
-    /// [client](crate::client) rejects the event, as the first-party client does.
+    /// A role, subtype or other name is not one of the schema's. [Enforcement](enforce_event)
+    /// removes such a name; the [client](crate::client) rejects the event, as the first-party
+    /// client does.
     #[error("at {pointer}: expected a name of the schema, got {name:?}")]
     Name {
         /// Place of the name, as a JSON pointer.

@@ -1,14 +1,15 @@
 //! The events of a run.
 //!
-//! [`Event`] is one of the 31 events of AG-UI 1.0, or an unknown event of a newer version, kept verbatim. Members
-//! common to all events (`timestamp`, `rawEvent`, `metadata`, and `subagentRunId` where an event can belong to a
-//! subagent) are fields of each struct.
+//! [`Event`] is one of the 31 events of AG-UI 1.0, or an unknown event of a newer version, kept
+//! verbatim. Members common to all events (`timestamp`, `rawEvent`, `metadata`, and `subagentRunId`
+//! where an event can belong to a subagent) are fields of each struct.
 //!
 //! Spec: [Event Streams, 1.0](https://ag-ui.com/spec/1.0/events)
 use crate::id::SubagentRunId;
 use jsonrpc_core::open_union;
 
-/// Declares an event struct: `object!` with the members of `BaseEvent`, and of `Attributable` where stated.
+/// Declares an event struct: `object!` with the members of `BaseEvent`, and of `Attributable` where
+/// stated.
 macro_rules! event {
     (
         $(#[$attr:meta])*
@@ -46,7 +47,8 @@ macro_rules! event {
             pub struct $Name { $($required)* }
             optional {
                 $($optional)*
-                /// Creation time, by convention in milliseconds since 1970. It does not define the order.
+                /// Creation time, by convention in milliseconds since 1970. It does not define the
+                /// order.
                 timestamp: $crate::integer::SafeInteger = "timestamp",
                 /// The provider's event that this one was created from.
                 raw_event: jsonrpc_core::wire::Raw = "rawEvent",
@@ -123,7 +125,8 @@ macro_rules! events {
         }
 
         impl $Event {
-            /// Returns the subagent invocation that the event belongs to or describes; `None` for an unknown event.
+            /// Returns the subagent invocation that the event belongs to or describes; `None` for
+            /// an unknown event.
             pub fn subagent_run_id(&self) -> Option<&SubagentRunId> {
                 match self {
                     $( Self::$Variant(event) => BaseEvent::subagent_run_id(event), )*

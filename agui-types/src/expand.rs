@@ -1,6 +1,7 @@
 //! Expansion of chunk events into start, content and end.
 //!
-//! Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+//! Spec: [The chunked form,
+//! 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
 use crate::event::Event;
 use crate::rule::Violation;
 use alloc::vec::Vec;
@@ -11,8 +12,9 @@ pub(crate) use lanes::{Expansion, Lanes};
 
 /// Replaces chunks with the start, content and end events they stand for.
 ///
-/// The stage belongs between [enforcement](crate::enforce) and [verification](crate::verify). It stores the identifier
-/// and the opening members of each open chunk stream: one for the agent itself and one for each subagent.
+/// The stage belongs between [enforcement](crate::enforce) and [verification](crate::verify). It
+/// stores the identifier and the opening members of each open chunk stream: one for the agent
+/// itself and one for each subagent.
 ///
 /// | chunk | result |
 /// |---|---|
@@ -26,8 +28,8 @@ pub(crate) use lanes::{Expansion, Lanes};
 /// | `RAW`, `ACTIVITY_*`, `REASONING_ENCRYPTED_VALUE`, `SUBAGENT_STARTED`, unknown ones | none |
 /// | any other | that of the subagent it belongs to or describes, or of the agent itself |
 ///
-/// Metadata is copied to the start and the content, the provider's event to the content. A chunk's timestamp and
-/// unknown members are dropped. The end of the input produces no end events.
+/// Metadata is copied to the start and the content, the provider's event to the content. A chunk's
+/// timestamp and unknown members are dropped. The end of the input produces no end events.
 ///
 /// ```
 /// use agui_types::event::Event;
@@ -50,7 +52,8 @@ pub(crate) use lanes::{Expansion, Lanes};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Spec: [Closing a chunk stream, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#closing-a-chunk-stream)
+/// Spec: [Closing a chunk stream,
+/// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#closing-a-chunk-stream)
 #[derive(Clone, Debug, Default)]
 pub struct Expander {
     next_index: u64,
@@ -69,8 +72,8 @@ impl Expander {
     /// Handles the next event and appends its expansion to `out`.
     ///
     /// # Errors
-    /// A chunk neither opens a stream nor continues one, contradicts the first chunk, is ambiguous, or exceeds
-    /// [`MAX_STREAMS`](Self::MAX_STREAMS). Nothing is appended.
+    /// A chunk neither opens a stream nor continues one, contradicts the first chunk, is ambiguous,
+    /// or exceeds [`MAX_STREAMS`](Self::MAX_STREAMS). Nothing is appended.
     pub fn handle(&mut self, event: Event, out: &mut Vec<Event>) -> Result<(), Violation> {
         let index = self.next_index;
         self.next_index += 1;

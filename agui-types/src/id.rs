@@ -15,7 +15,8 @@ jsonrpc_core::string_id! {
 
     /// Identifies a message of any role. It is unique within the thread, across runs.
     ///
-    /// Reasoning spans use this type as well; a span may share the identifier of a message within it.
+    /// Reasoning spans use this type as well; a span may share the identifier of a message within
+    /// it.
     ///
     /// Spec: [`BaseMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#basemessage)
     pub struct MessageId;

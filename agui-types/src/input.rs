@@ -15,7 +15,8 @@ object! {
     ///
     /// Input of 0.x clients is accepted: `null` in any optional member, and `binary` parts
     /// ([`BinaryPart`](crate::content::BinaryPart)). Such clients send no `protocolVersion`;
-    /// [`Profile::of`](crate::profile::Profile::of) returns their profile, with the events that they understand.
+    /// [`Profile::of`](crate::profile::Profile::of) returns their profile, with the events that
+    /// they understand.
     ///
     /// ```
     /// use agui_types::input::RunAgentInput;

@@ -126,7 +126,8 @@ object! {
     }
 }
 
-/// A place in a JSON document: empty for the whole document, otherwise tokens that each begin with `/`.
+/// A place in a JSON document: empty for the whole document, otherwise tokens that each begin with
+/// `/`.
 ///
 /// ```
 /// use agui_types::json_patch::JsonPointer;
@@ -200,7 +201,8 @@ impl Wire for JsonPointer {
 
 object! { @serde JsonPointer }
 
-/// An error parsing a JSON pointer: a text that does not begin with a slash, or a tilde without `0` or `1` after it.
+/// An error parsing a JSON pointer: a text that does not begin with a slash, or a tilde without `0`
+/// or `1` after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a JSON pointer")]
 pub struct NotAPointer;

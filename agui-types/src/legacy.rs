@@ -1,9 +1,10 @@
 //! Compatibility: events that AG-UI 1.0 has under other names.
 //!
-//! Producers before 0.0.46 report reasoning in five events named `THINKING_*`, without identifiers. Decoding keeps
-//! these as [unknown events](crate::event::Event::Unknown); [`Thinking`] replaces them with their equivalents of 1.0.
-//! The stage is the specification's compatibility boundary: after the transport, before [`enforce`](crate::enforce),
-//! which would drop the events. `null`s and `binary` parts of such peers are handled by decoding and enforcement.
+//! Producers before 0.0.46 report reasoning in five events named `THINKING_*`, without identifiers.
+//! Decoding keeps these as [unknown events](crate::event::Event::Unknown); [`Thinking`] replaces
+//! them with their equivalents of 1.0. The stage is the specification's compatibility boundary:
+//! after the transport, before [`enforce`](crate::enforce), which would drop the events. `null`s
+//! and `binary` parts of such peers are handled by decoding and enforcement.
 //!
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::enforce::{Malformed, Removal, RemovalKind};
@@ -26,8 +27,8 @@ use jsonrpc_core::wire::{self, Extra, Raw, UnknownVariant};
 /// | `THINKING_END` | `REASONING_END` | that of the last span start |
 /// | any other | unchanged | |
 ///
-/// A new identifier is the prefix followed by a number. An event without a matching start receives a new identifier, so
-/// that the [verifier](crate::verify) rejects it. Other members are kept.
+/// A new identifier is the prefix followed by a number. An event without a matching start receives
+/// a new identifier, so that the [verifier](crate::verify) rejects it. Other members are kept.
 ///
 /// ```
 /// use agui_types::event::Event;
@@ -52,7 +53,8 @@ pub struct Thinking {
 }
 
 impl Thinking {
-    /// Creates the stage for the beginning of a stream. No other identifier of the thread may begin with `prefix`.
+    /// Creates the stage for the beginning of a stream. No other identifier of the thread may begin
+    /// with `prefix`.
     pub fn new(prefix: impl Into<Box<str>>) -> Self {
         Self { prefix: prefix.into(), minted: 0, span: None, message: None }
     }

@@ -1,9 +1,10 @@
 //! Types and streams of AG-UI 1.0, without I/O.
 //!
 //! AG-UI carries a conversation between an agent and a page. The page posts one
-//! [`RunAgentInput`](input::RunAgentInput); the agent answers with a stream of [`Event`](event::Event)s. This crate has
-//! the wire types of both, the rules of their order, and state machines for producers and clients. It performs no I/O
-//! and reads no clock: it works with any HTTP stack and runtime, in browsers, and without `std`.
+//! [`RunAgentInput`](input::RunAgentInput); the agent answers with a stream of
+//! [`Event`](event::Event)s. This crate has the wire types of both, the rules of their order, and
+//! state machines for producers and clients. It performs no I/O and reads no clock: it works with
+//! any HTTP stack and runtime, in browsers, and without `std`.
 //!
 //! ```toml
 //! [dependencies]
@@ -30,8 +31,9 @@
 //!
 //! # A page server
 //!
-//! A request handler decodes the input, makes a [`Run`](produce::Run), and writes its events as server-sent events. The
-//! run keeps the protocol's rules: it closes what is open, and a run that is dropped early ends with an error.
+//! A request handler decodes the input, makes a [`Run`](produce::Run), and writes its events as
+//! server-sent events. The run keeps the protocol's rules: it closes what is open, and a run that
+//! is dropped early ends with an error.
 //!
 //! ```
 //! use agui_types::input::RunAgentInput;
@@ -61,8 +63,8 @@
 //!
 //! # A client
 //!
-//! An [`Agent`](client::Agent) holds the conversation. It creates the request of each run and applies the response. The
-//! bytes may arrive in pieces of any size.
+//! An [`Agent`](client::Agent) holds the conversation. It creates the request of each run and
+//! applies the response. The bytes may arrive in pieces of any size.
 //!
 //! ```
 //! use agui_types::client::Agent;
@@ -102,8 +104,9 @@
 //!
 //! # Lossless types
 //!
-//! Unknown members, names and variants of newer peers are kept. Decoding and encoding gives the same JSON value. An optional
-//! member that is `null`, as 0.x peers write it, is `None` and is encoded as `null` again.
+//! Unknown members, names and variants of newer peers are kept. Decoding and encoding gives the
+//! same JSON value. An optional member that is `null`, as 0.x peers write it, is `None` and is
+//! encoded as `null` again.
 //!
 //! # Features
 //!
@@ -157,9 +160,11 @@ pub use serde_json;
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
 pub const PROTOCOL_VERSION: &str = "1.0";
 
-/// The `metadata` of events, messages, tool calls, tools, interrupts and answers: an object with any keys.
+/// The `metadata` of events, messages, tool calls, tools, interrupts and answers: an object with
+/// any keys.
 ///
-/// A `null` under a key is data. The key `ag-ui` is reserved; other keys should carry a vendor's prefix.
+/// A `null` under a key is data. The key `ag-ui` is reserved; other keys should carry a vendor's
+/// prefix.
 ///
 /// Spec: [`Metadata`, 1.0](https://ag-ui.com/spec/1.0/basic/metadata)
 pub type Metadata = jsonrpc_core::wire::Extra;

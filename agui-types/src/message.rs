@@ -57,7 +57,8 @@ impl Message {
         }
     }
 
-    /// Returns the subagent invocation that the message belongs to; `None` for the agent itself and for unknown roles.
+    /// Returns the subagent invocation that the message belongs to; `None` for the agent itself and
+    /// for unknown roles.
     pub fn subagent_run_id(&self) -> Option<&SubagentRunId> {
         match self {
             Self::Developer(message) => message.subagent_run_id.as_ref(),

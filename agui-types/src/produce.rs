@@ -1,7 +1,7 @@
 //! Production of a run's events, with a guaranteed valid end.
 //!
-//! Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle),
-//! [What a producer must not do, 1.0](https://ag-ui.com/spec/1.0/basic/processing#what-a-producer-must-not-do)
+//! Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle), [What a producer must
+//! not do, 1.0](https://ag-ui.com/spec/1.0/basic/processing#what-a-producer-must-not-do)
 use crate::PROTOCOL_VERSION;
 use crate::content::Content;
 use crate::enforce;
@@ -33,9 +33,10 @@ use open::{Ending, Open, OpenItems};
 
 /// One run, from `RUN_STARTED` to the event that ends it.
 ///
-/// For any calls in any order, the events in the sink satisfy the [strict verifier](Verifier::strict): an event that
-/// would break a rule is refused, and open items are closed at the end. A run that is dropped before its end fails with
-/// the code [`ABANDONED`](Self::ABANDONED).
+/// For any calls in any order, the events in the sink satisfy the [strict
+/// verifier](Verifier::strict): an event that would break a rule is refused, and open items are
+/// closed at the end. A run that is dropped before its end fails with the code
+/// [`ABANDONED`](Self::ABANDONED).
 ///
 /// | end | event | open items | agent tool calls without a result | application tool calls |
 /// |---|---|---|---|---|
@@ -44,13 +45,15 @@ use open::{Ending, Open, OpenItems};
 /// | [`cancel`](Self::cancel) | `RUN_FINISHED`, cancelled | closed, subagents in error | receive [`NO_RESULT`](Self::NO_RESULT) | unchanged |
 /// | [`fail`](Self::fail) | `RUN_ERROR` | closed, subagents in error | receive [`NO_RESULT`](Self::NO_RESULT) | unchanged |
 ///
-/// A tool belongs to the application if the input lists it. The result of a call is a `TOOL_CALL_RESULT` event. A tool
-/// message in a `MESSAGES_SNAPSHOT` counts as a result here, but not in the first-party client.
+/// A tool belongs to the application if the input lists it. The result of a call is a
+/// `TOOL_CALL_RESULT` event. A tool message in a `MESSAGES_SNAPSHOT` counts as a result here, but
+/// not in the first-party client.
 ///
-/// [`text`](Self::text), [`reasoning`](Self::reasoning) and [`tool_call`](Self::tool_call) open their message or call if
-/// necessary. A tool call first closes open text and reasoning of the agent, as older clients require.
-/// [`emit`](Self::emit) sends any other event, including those of subagents. For a client before 1.0, pass the sink's
-/// events through a [`Downgrade`](crate::profile::Downgrade).
+/// [`text`](Self::text), [`reasoning`](Self::reasoning) and [`tool_call`](Self::tool_call) open
+/// their message or call if necessary. A tool call first closes open text and reasoning of the
+/// agent, as older clients require. [`emit`](Self::emit) sends any other event, including those of
+/// subagents. For a client before 1.0, pass the sink's events through a
+/// [`Downgrade`](crate::profile::Downgrade).
 ///
 /// ```
 /// use agui_types::event::Event;
@@ -184,7 +187,8 @@ impl<S: EventSink> Run<S> {
         self.emit(TextMessageEndEvent::new(id.clone()))
     }
 
-    /// Appends to a reasoning message in a span of the same identifier. Both are opened when necessary.
+    /// Appends to a reasoning message in a span of the same identifier. Both are opened when
+    /// necessary.
     ///
     /// # Errors
     /// The identifier belongs to another item, or the run has ended.
@@ -214,8 +218,8 @@ impl<S: EventSink> Run<S> {
         Ok(())
     }
 
-    /// Opens a tool call, in the assistant message `parent` if given. The agent's own text and reasoning messages are
-    /// closed first.
+    /// Opens a tool call, in the assistant message `parent` if given. The agent's own text and
+    /// reasoning messages are closed first.
     ///
     /// # Errors
     /// The call is already open, existed with another tool or message, or the run has ended.
@@ -249,11 +253,12 @@ impl<S: EventSink> Run<S> {
         self.emit(ToolCallEndEvent::new(id.clone()))
     }
 
-    /// Sends the result of an agent tool, for a call of this run or of an earlier one. An open call is closed first.
-    /// Returns the identifier of the resulting message.
+    /// Sends the result of an agent tool, for a call of this run or of an earlier one. An open call
+    /// is closed first. Returns the identifier of the resulting message.
     ///
     /// # Errors
-    /// The call is unknown, already has a result, or belongs to an application tool; or the run has ended.
+    /// The call is unknown, already has a result, or belongs to an application tool; or the run has
+    /// ended.
     pub fn tool_result(
         &mut self,
         id: &ToolCallId,
@@ -270,8 +275,8 @@ impl<S: EventSink> Run<S> {
     /// Sends any event that is not a chunk and neither begins nor ends a run.
     ///
     /// # Errors
-    /// The event breaks a rule, contains material that AG-UI 1.0 does not describe, or is sent by this type itself; or
-    /// the run has ended. The event is not sent.
+    /// The event breaks a rule, contains material that AG-UI 1.0 does not describe, or is sent by
+    /// this type itself; or the run has ended. The event is not sent.
     pub fn emit(&mut self, event: impl Into<Event>) -> Result<(), Refused> {
         let event = event.into();
         if self.ended {

@@ -1,7 +1,8 @@
 //! Profiles of older clients: the events that they accept.
 //!
-//! A client of 1.0 drops unknown events; a client of 0.x fails on them. Most deployed clients are of 0.x, so a producer
-//! checks a profile before it sends, or passes its stream through [`Downgrade`].
+//! A client of 1.0 drops unknown events; a client of 0.x fails on them. Most deployed clients are
+//! of 0.x, so a producer checks a profile before it sends, or passes its stream through
+//! [`Downgrade`].
 //!
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::content::Content;
@@ -51,8 +52,8 @@ impl Profile {
         }
     }
 
-    /// Returns the profile of a client that sent this `protocolVersion`. Any value implies at least 1.0, including one
-    /// that is not of the form `MAJOR.MINOR`.
+    /// Returns the profile of a client that sent this `protocolVersion`. Any value implies at least
+    /// 1.0, including one that is not of the form `MAJOR.MINOR`.
     pub fn of(protocol_version: Option<&str>) -> Self {
         let Some(version) = protocol_version else { return Self::Legacy };
         let numbers = version.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
@@ -84,9 +85,9 @@ impl Profile {
     ///
     /// A client of 1.0 or later fails on none of these.
     ///
-    /// Two more failures do not depend on one event. After `RUN_ERROR`, a legacy client fails on any further event,
-    /// including those of another run. A client before 0.0.54 accepts an interrupt outcome but does not store the
-    /// interrupts, so they stay unanswered.
+    /// Two more failures do not depend on one event. After `RUN_ERROR`, a legacy client fails on
+    /// any further event, including those of another run. A client before 0.0.54 accepts an
+    /// interrupt outcome but does not store the interrupts, so they stay unanswered.
     pub fn refuses(self, event: &Event) -> Option<Refusal> {
         if self != Self::Legacy {
             return None;
@@ -134,13 +135,16 @@ pub enum Refusal {
     /// The client does not know the event.
     #[error("the client does not know the event")]
     EventType,
-    /// The client requires `tools` and `context` in the input of `RUN_STARTED`. Provide both, or omit the input.
+    /// The client requires `tools` and `context` in the input of `RUN_STARTED`. Provide both, or
+    /// omit the input.
     #[error("the client requires `tools` and `context` in the input of RUN_STARTED")]
     Input,
-    /// The client does not know the outcome. Send `RUN_ERROR` for a cancelled run, since success would be wrong.
+    /// The client does not know the outcome. Send `RUN_ERROR` for a cancelled run, since success
+    /// would be wrong.
     #[error("the client does not know the outcome of RUN_FINISHED")]
     Outcome,
-    /// The client does not know `pendingToolCallIds`, and determines the calls without a result itself.
+    /// The client does not know `pendingToolCallIds`, and determines the calls without a result
+    /// itself.
     #[error("the client does not know `pendingToolCallIds`")]
     PendingToolCallIds,
     /// The client requires a string as the result of a tool. Send [`Content::text`].

@@ -1,12 +1,13 @@
 //! The binary transport: protobuf frames (feature `protobuf`).
 //!
-//! A body is a sequence of frames, each a length (four bytes, big-endian) and an event. [`write_event`] appends a
-//! frame, [`Decoder`] splits a body. [`Encoding::negotiate`](crate::transport::Encoding::negotiate) selects the form of
-//! a response.
+//! A body is a sequence of frames, each a length (four bytes, big-endian) and an event.
+//! [`write_event`] appends a frame, [`Decoder`] splits a body.
+//! [`Encoding::negotiate`](crate::transport::Encoding::negotiate) selects the form of a response.
 //!
-//! The binary form expresses less than JSON. It has no place for unknown members, variants and names, for members of
-//! patch operations beyond RFC 6902, or for `encryptedValueType`; values with these are refused. Numbers become
-//! doubles. An empty list equals an absent one. Where the schema requires a string, an empty one equals an absent one.
+//! The binary form expresses less than JSON. It has no place for unknown members, variants and
+//! names, for members of patch operations beyond RFC 6902, or for `encryptedValueType`; values with
+//! these are refused. Numbers become doubles. An empty list equals an absent one. Where the schema
+//! requires a string, an empty one equals an absent one.
 //!
 //! ```
 //! use agui_types::event::{Event, TextMessageContentEvent};
@@ -34,8 +35,8 @@ use crate::event::Event;
 use alloc::vec::Vec;
 use bytes::BufMut;
 
-/// Declares a protobuf message and its conversions from and to a type of this crate. Fields are listed, and written, in
-/// the order of their numbers.
+/// Declares a protobuf message and its conversions from and to a type of this crate. Fields are
+/// listed, and written, in the order of their numbers.
 macro_rules! message {
     ($Wire:ident is $Type:ident { $($field:ident: $Field:ty [$($attr:tt)*],)* } $(without { $($lost:ident = $name:literal)* })?) => {
         #[derive(Clone, PartialEq, prost::Message)]
@@ -92,9 +93,9 @@ pub const CONTENT_TYPE: &str = "application/vnd.ag-ui.event+proto";
 /// Appends an event as a frame.
 ///
 /// # Errors
-/// The event contains something that the binary form cannot express, or a value that is too deep or too long.
-/// [Enforcement](crate::enforce) removes unknown material, except for `encryptedValueType` and members of patch
-/// operations. `out` stays unchanged.
+/// The event contains something that the binary form cannot express, or a value that is too deep or
+/// too long. [Enforcement](crate::enforce) removes unknown material, except for
+/// `encryptedValueType` and members of patch operations. `out` stays unchanged.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), EncodeError> {
@@ -118,7 +119,8 @@ pub fn encode_event(event: &Event) -> Result<Vec<u8>, EncodeError> {
 /// Reads a protobuf message: an event, or the field number of an unknown one.
 ///
 /// # Errors
-/// The bytes are not a message, hold no event or several, or the event's type contradicts its field.
+/// The bytes are not a message, hold no event or several, or the event's type contradicts its
+/// field.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 pub fn decode_event(message: &[u8]) -> Result<Frame, DecodeError> {

@@ -20,10 +20,12 @@ pub use warning::Warning;
 
 use conversation::Conversation;
 
-/// Applies events in order and holds the resulting messages and state, as the first-party client does.
+/// Applies events in order and holds the resulting messages and state, as the first-party client
+/// does.
 ///
-/// The input has to be [enforced](crate::enforce), [expanded](crate::expand) and [verified](crate::verify). The reducer
-/// does not fail: what it cannot apply it skips, with a [`Warning`].
+/// The input has to be [enforced](crate::enforce), [expanded](crate::expand) and
+/// [verified](crate::verify). The reducer does not fail: what it cannot apply it skips, with a
+/// [`Warning`].
 ///
 /// | event | result |
 /// |---|---|
@@ -38,11 +40,12 @@ use conversation::Conversation;
 /// | `RUN_FINISHED`, `RUN_ERROR` | the run's [end](Self::end) |
 /// | any other | no change |
 ///
-/// Metadata is merged key by key into the resulting message, or into the call for call events. Messages of a subagent
-/// carry its `subagentRunId`.
+/// Metadata is merged key by key into the resulting message, or into the call for call events.
+/// Messages of a subagent carry its `subagentRunId`.
 ///
-/// The cost of a delta is proportional to its length, for any number of messages. The cost of a result grows with the
-/// number of messages after its call, the cost of an activity change with the activity's content.
+/// The cost of a delta is proportional to its length, for any number of messages. The cost of a
+/// result grows with the number of messages after its call, the cost of an activity change with the
+/// activity's content.
 ///
 /// ```
 /// use agui_types::reduce::Reducer;
@@ -98,8 +101,8 @@ impl Default for Reducer {
 }
 
 impl Reducer {
-    /// Default largest size of all messages, in bytes of compact JSON (approximate). The state has its own limit
-    /// ([`Document::DEFAULT_LIMIT`]).
+    /// Default largest size of all messages, in bytes of compact JSON (approximate). The state has
+    /// its own limit ([`Document::DEFAULT_LIMIT`]).
     pub const DEFAULT_LIMIT: usize = 64 * 1024 * 1024;
 
     /// Largest number of metadata keys that merging creates on one message or call.
@@ -157,8 +160,8 @@ impl Reducer {
         self.end.as_ref()
     }
 
-    /// Returns the calls of the run that wait for the application: those that its end lists, otherwise all calls
-    /// without a result.
+    /// Returns the calls of the run that wait for the application: those that its end lists,
+    /// otherwise all calls without a result.
     ///
     /// Spec: [Frontend tools, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#frontend-tools)
     pub fn pending_tool_call_ids(&self) -> Vec<&ToolCallId> {
@@ -177,7 +180,8 @@ impl Reducer {
         (self.conversation.into_messages(), self.state.into_value())
     }
 
-    /// Handles the next event. Returns a warning if the event was not applied, or was applied differently.
+    /// Handles the next event. Returns a warning if the event was not applied, or was applied
+    /// differently.
     #[must_use = "a warning reports what was not applied"]
     pub fn handle(&mut self, event: &Event) -> Option<Warning> {
         let done = match event {

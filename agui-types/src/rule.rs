@@ -7,11 +7,13 @@ macro_rules! rules {
     ($( $Variant:ident = $code:literal, $strict:ident, $page:literal, $text:literal; )*) => {
         /// A rule of the order of events.
         ///
-        /// Only the [strict](crate::verify::Verifier::strict) verifier checks some of them: the specification binds producers
-        /// to them, but the first-party client does not check. Three rules are only implied by the specification, but
-        /// other implementations enforce them: a tool's result answers a known call, after its end, once
+        /// Only the [strict](crate::verify::Verifier::strict) verifier checks some of them: the
+        /// specification binds producers to them, but the first-party client does not check. Three
+        /// rules are only implied by the specification, but other implementations enforce them: a
+        /// tool's result answers a known call, after its end, once
         /// ([`ToolCallUnknown`](Self::ToolCallUnknown), [`ResultBeforeEnd`](Self::ResultBeforeEnd),
-        /// [`ToolCallAnswered`](Self::ToolCallAnswered)). [`TooMuch`](Self::TooMuch) is specific to this crate.
+        /// [`ToolCallAnswered`](Self::ToolCallAnswered)). [`TooMuch`](Self::TooMuch) is specific to
+        /// this crate.
         ///
         /// ```
         /// use agui_types::verify::Rule;
@@ -203,7 +205,8 @@ impl Violation {
         self.rule
     }
 
-    /// Returns the event's index in the stream, from zero; for the end of the stream, the number of events.
+    /// Returns the event's index in the stream, from zero; for the end of the stream, the number of
+    /// events.
     pub fn index(&self) -> u64 {
         self.index
     }

@@ -1,13 +1,13 @@
 //! The events of a run, numbered, kept within bounds and read by number.
 //!
-//! A [`RunLog`] connects a run with any number of HTTP responses. A reader has no queue: it passes the
-//! number of the last event that it has received to [`RunLog::read`], so neither a slow page nor a closed one delays
-//! the agent. The log performs no I/O and wakes no reader; the program does so after [`push`](RunLog::push),
-//! [`end`](RunLog::end) and [`apply`](RunLog::apply).
+//! A [`RunLog`] connects a run with any number of HTTP responses. A reader has no queue: it passes
+//! the number of the last event that it has received to [`RunLog::read`], so neither a slow page
+//! nor a closed one delays the agent. The log performs no I/O and wakes no reader; the program does
+//! so after [`push`](RunLog::push), [`end`](RunLog::end) and [`apply`](RunLog::apply).
 //!
-//! The newest events are kept as they were sent. Older ones are [compacted](crate::compact) and lose their numbers. A
-//! reader that has received some of those gets [`Read::Restart`]: frames that restore the conversation to its state
-//! before the run and repeat the compacted events.
+//! The newest events are kept as they were sent. Older ones are [compacted](crate::compact) and
+//! lose their numbers. A reader that has received some of those gets [`Read::Restart`]: frames that
+//! restore the conversation to its state before the run and repeat the compacted events.
 //!
 //! ```
 //! use agui_types::event::{Event, RunFinishedEvent, RunStartedEvent};
@@ -79,7 +79,8 @@ pub struct RunLog {
     /// The line of an event id up to its number.
     id_start: String,
     limits: RunLogLimits,
-    /// The conversation before the run, as a JSON array. Decoded messages need several times its memory.
+    /// The conversation before the run, as a JSON array. Decoded messages need several times its
+    /// memory.
     messages: Raw,
     /// The state before the run; `None` means `{}`.
     state: Option<Raw>,
@@ -99,8 +100,8 @@ pub struct RunLog {
 pub struct RunLogLimits {
     /// The largest number of events that are kept as they were sent.
     pub events: usize,
-    /// The largest size of those events in bytes. If the compacted events exceed it as well, the log
-    /// [is full](RunLog::is_full).
+    /// The largest size of those events in bytes. If the compacted events exceed it as well, the
+    /// log [is full](RunLog::is_full).
     pub bytes: usize,
 }
 
@@ -112,8 +113,9 @@ pub enum Read {
     Frames(Frames),
     /// The events up to [`Frames::last`], compacted, for a reader that has received some of them.
     ///
-    /// They start with `RUN_STARTED` and a `MESSAGES_SNAPSHOT` of the conversation before the run, and so are valid
-    /// only at the beginning of a response. A reader in the middle of a response closes it; its client reconnects.
+    /// They start with `RUN_STARTED` and a `MESSAGES_SNAPSHOT` of the conversation before the run,
+    /// and so are valid only at the beginning of a response. A reader in the middle of a response
+    /// closes it; its client reconnects.
     Restart(Frames),
     /// No event follows yet.
     Pending,
@@ -167,7 +169,8 @@ impl RunLog {
         }
     }
 
-    /// Numbers the events from `last + 1` on, for a run that continues an earlier one under the same id.
+    /// Numbers the events from `last + 1` on, for a run that continues an earlier one under the
+    /// same id.
     ///
     /// Call it before adding the first event.
     #[must_use]
@@ -179,8 +182,9 @@ impl RunLog {
     /// Adds an event and returns its number.
     ///
     /// # Errors
-    /// The run has ended, the log is at twice its bound, or the event has no JSON form. The event is not added. An
-    /// event that ends the run is added even to a full log, so that readers learn of the end.
+    /// The run has ended, the log is at twice its bound, or the event has no JSON form. The event
+    /// is not added. An event that ends the run is added even to a full log, so that readers learn
+    /// of the end.
     pub fn push(&mut self, event: &Event) -> Result<u64, PushError> {
         let outcome = RunOutcome::of(event);
         if self.ended {
@@ -224,8 +228,8 @@ impl RunLog {
 
     /// Returns the events after number `after`: as many as fit into `max_bytes`, but at least one.
     ///
-    /// `after` is [`Frames::last`] of the reader's previous frames, 0 at the beginning. Compacted events are returned
-    /// together, regardless of their size.
+    /// `after` is [`Frames::last`] of the reader's previous frames, 0 at the beginning. Compacted
+    /// events are returned together, regardless of their size.
     pub fn read(&self, after: u64, max_bytes: usize) -> Read {
         if after < self.folded && !self.old.is_empty() {
             return self.read_old(after);
@@ -276,8 +280,8 @@ impl RunLog {
         self.old_bytes + self.recent.bytes() + self.messages.as_str().len()
     }
 
-    /// Returns whether compaction no longer keeps the log within its bounds. Stop the run then: at twice the bound the
-    /// log accepts only the end of the run.
+    /// Returns whether compaction no longer keeps the log within its bounds. Stop the run then: at
+    /// twice the bound the log accepts only the end of the run.
     pub fn is_full(&self) -> bool {
         self.old_bytes > self.limits.bytes
     }
@@ -287,8 +291,8 @@ impl RunLog {
         self.ended
     }
 
-    /// Returns the outcome of the run, if an event has announced it. A [copy](Self::apply) derives it from the last
-    /// event.
+    /// Returns the outcome of the run, if an event has announced it. A [copy](Self::apply) derives
+    /// it from the last event.
     pub fn outcome(&self) -> Option<&RunOutcome> {
         self.outcome.as_ref()
     }
@@ -306,8 +310,8 @@ impl RunLog {
     fn restated(&self) -> Option<Bytes> {
         let mut messages: Vec<Message> = self.messages.decode().ok()?;
         for event in self.old.iter().filter_map(|frame| fold::decode(frame)) {
-            // A snapshot keeps reasoning messages that it does not list. The repeated deltas would be appended to
-            // those.
+            // A snapshot keeps reasoning messages that it does not list. The repeated deltas would
+            // be appended to those.
             if let Event::ReasoningMessageStart(start) = event {
                 messages.push(Message::Reasoning(ReasoningMessage::new(start.message_id, "")));
             }
@@ -319,8 +323,8 @@ impl RunLog {
 /// Largest length of a number in decimal digits with a line feed.
 const NUMBER_LINE: usize = 21;
 
-/// Writes a number in decimal digits and a line feed. Each piece of text has a number, and a formatter would cost more than the
-/// rest.
+/// Writes a number in decimal digits and a line feed. Each piece of text has a number, and a
+/// formatter would cost more than the rest.
 fn number_line(mut number: u64, line: &mut [u8; NUMBER_LINE]) -> &[u8] {
     *line = [b'\n'; NUMBER_LINE];
     let mut begin = line.len();

@@ -1,7 +1,8 @@
 //! Server-sent events, the HTTP transport of events.
 //!
-//! [`write_event`] appends one event to a response body. [`DeltaWriter`] appends the deltas of one message at lower
-//! cost. [`Decoder`] splits a body that arrives in pieces of any size. The module performs no I/O.
+//! [`write_event`] appends one event to a response body. [`DeltaWriter`] appends the deltas of one
+//! message at lower cost. [`Decoder`] splits a body that arrives in pieces of any size. The module
+//! performs no I/O.
 //!
 //! ```
 //! use agui_types::event::{CustomEvent, Event, RunErrorEvent};
@@ -46,12 +47,12 @@ pub use delta::{DeltaWriter, JsonString};
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
 pub const CONTENT_TYPE: &str = "text/event-stream";
 
-/// Appends an event: one `data` line and an empty line, each ended by a line feed. The JSON is written without an
-/// intermediate buffer: a delta costs one copy of its text.
+/// Appends an event: one `data` line and an empty line, each ended by a line feed. The JSON is
+/// written without an intermediate buffer: a delta costs one copy of its text.
 ///
 /// # Errors
-/// A value in the event has no JSON form, which does not happen for events that were decoded or created from the types
-/// of this crate. Nothing is appended then.
+/// A value in the event has no JSON form, which does not happen for events that were decoded or
+/// created from the types of this crate. Nothing is appended then.
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
 pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::Error> {
@@ -63,8 +64,8 @@ pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::E
 
 /// Appends an `id` line for the next event.
 ///
-/// AG-UI does not use it, since the binding defines no resumption; it serves producers with their own clients. Line
-/// feeds, carriage returns and NULs in `id` are left out.
+/// AG-UI does not use it, since the binding defines no resumption; it serves producers with their
+/// own clients. Line feeds, carriage returns and NULs in `id` are left out.
 ///
 /// Spec: [No resumption, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#no-resumption)
 pub fn write_id(out: &mut Vec<u8>, id: &str) {
@@ -73,7 +74,8 @@ pub fn write_id(out: &mut Vec<u8>, id: &str) {
     out.push(b'\n');
 }
 
-/// Appends a comment, which receivers ignore: one comment line for each line of `text`, then an empty line.
+/// Appends a comment, which receivers ignore: one comment line for each line of `text`, then an
+/// empty line.
 ///
 /// ```
 /// let mut body = Vec::new();

@@ -87,7 +87,8 @@ object! {
     pub struct FunctionCall {
         /// Name of the tool.
         name: String = "name",
-        /// The arguments, by convention a JSON document. Models write it: it may be invalid and is untrusted.
+        /// The arguments, by convention a JSON document. Models write it: it may be invalid and is
+        /// untrusted.
         arguments: String = "arguments",
     }
 }

@@ -21,9 +21,10 @@ pub enum Encoding {
 impl Encoding {
     /// Returns the encoding of the response to a request with this `Accept` header.
     ///
-    /// With the feature `protobuf`, protobuf is used for each request that accepts it: by name, by `application/*` or
-    /// by `*/*`, with any weight but zero. Preferences are not evaluated. For any other header, and without one, the
-    /// response is server-sent events: a producer never refuses a request because of `Accept`.
+    /// With the feature `protobuf`, protobuf is used for each request that accepts it: by name, by
+    /// `application/*` or by `*/*`, with any weight but zero. Preferences are not evaluated. For
+    /// any other header, and without one, the response is server-sent events: a producer never
+    /// refuses a request because of `Accept`.
     ///
     /// ```
     /// use agui_types::transport::Encoding;
@@ -46,8 +47,9 @@ impl Encoding {
         Self::Sse
     }
 
-    /// Returns the encoding of a response by its `Content-Type`: protobuf for that media type, otherwise server-sent
-    /// events, as the first-party client does. Parameters of the media type are ignored.
+    /// Returns the encoding of a response by its `Content-Type`: protobuf for that media type,
+    /// otherwise server-sent events, as the first-party client does. Parameters of the media type
+    /// are ignored.
     ///
     /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
     pub fn of_content_type(content_type: Option<&str>) -> Self {

@@ -8,8 +8,9 @@ use jsonrpc_core::object;
 object! {
     /// Tokens that a run used, of one model of one provider.
     ///
-    /// Input and output are totals. The other counts are parts of them: reasoning of the output, the two cache counts
-    /// (which do not overlap) of the input. An absent count is unknown, not zero.
+    /// Input and output are totals. The other counts are parts of them: reasoning of the output,
+    /// the two cache counts (which do not overlap) of the input. An absent count is unknown, not
+    /// zero.
     ///
     /// Spec: [`TokenUsage`, 1.0](https://ag-ui.com/spec/1.0/schema#tokenusage)
     pub struct TokenUsage {}

@@ -1,11 +1,12 @@
 //! Verification of the order of events.
 //!
 //! A [`Verifier`] handles a stream event by event and reports which event breaks a [`Rule`]. The
-//! [strict](Verifier::strict) verifier is for producers and checks every rule that the specification imposes on them.
-//! The [tolerant](Verifier::tolerant) verifier is for consumers and accepts what the first-party client accepts.
+//! [strict](Verifier::strict) verifier is for producers and checks every rule that the
+//! specification imposes on them. The [tolerant](Verifier::tolerant) verifier is for consumers and
+//! accepts what the first-party client accepts.
 //!
-//! The verifier compares events with the order of the stream and with one another. Decoding checks the shape of an
-//! event.
+//! The verifier compares events with the order of the stream and with one another. Decoding checks
+//! the shape of an event.
 //!
 //! Spec: [Event Patterns, 1.0](https://ag-ui.com/spec/1.0/basic/patterns),
 //! [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle)
@@ -28,9 +29,9 @@ use thread::Thread;
 
 /// Checks a stream of events against the rules.
 ///
-/// It accepts chunks as the events they expand to, several runs in one stream and, if tolerant, unknown events. An
-/// event that breaks a rule counts as not sent, except that it may have closed a chunk stream. A caller that continues
-/// after a violation therefore gets meaningful results.
+/// It accepts chunks as the events they expand to, several runs in one stream and, if tolerant,
+/// unknown events. An event that breaks a rule counts as not sent, except that it may have closed a
+/// chunk stream. A caller that continues after a violation therefore gets meaningful results.
 ///
 /// | state | `RUN_STARTED` | `RUN_FINISHED` | `RUN_ERROR` | any other |
 /// |---|---|---|---|---|
@@ -80,17 +81,17 @@ impl Verifier {
 
     /// Creates a verifier of every rule.
     ///
-    /// Beyond the tolerant rules it checks that runs and threads match, identifiers are unique, tool calls are answered
-    /// once and after their end, pending calls are listed exactly, and the stream has an end. It keeps the identifiers
-    /// of the stream from its beginning, across runs.
+    /// Beyond the tolerant rules it checks that runs and threads match, identifiers are unique,
+    /// tool calls are answered once and after their end, pending calls are listed exactly, and the
+    /// stream has an end. It keeps the identifiers of the stream from its beginning, across runs.
     pub fn strict() -> Self {
         Self { thread: Some(Thread::default()), ..Self::tolerant() }
     }
 
     /// Creates a strict verifier for the answer to `input`.
     ///
-    /// It accepts results for calls of earlier runs that are in `input`, and requires its thread and, at the end, its
-    /// run.
+    /// It accepts results for calls of earlier runs that are in `input`, and requires its thread
+    /// and, at the end, its run.
     pub fn strict_for(input: &RunAgentInput) -> Self {
         Self { thread: Some(Thread::from_input(input)), ..Self::tolerant() }
     }
@@ -107,8 +108,8 @@ impl Verifier {
         }
     }
 
-    /// Sets the largest number of messages, tool calls, steps, subagents and runs that are kept. One event may exceed
-    /// it; the next event is then a violation.
+    /// Sets the largest number of messages, tool calls, steps, subagents and runs that are kept.
+    /// One event may exceed it; the next event is then a violation.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -239,7 +240,8 @@ impl Verifier {
     }
 }
 
-/// Checks that roles and subtypes are those of the schema. The first-party client rejects others as well.
+/// Checks that roles and subtypes are those of the schema. The first-party client rejects others as
+/// well.
 fn check_names(event: &Event) -> Result<(), Breach> {
     let unknown = match event {
         Event::TextMessageStart(e) => e.role.as_ref().filter(|role| !role.is_known()),

@@ -10,8 +10,9 @@ use jsonrpc_core::ErrorCode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The client machine: for any calls and lines, everything begun ends once, and each request of the agent is answered
-/// at most once. Each step is a byte that selects the input and a byte for its subject; a line follows its length.
+/// The client machine: for any calls and lines, everything begun ends once, and each request of the
+/// agent is answered at most once. Each step is a byte that selects the input and a byte for its
+/// subject; a line follows its length.
 pub fn client(data: &[u8]) {
     let mut options = Options::v1(InitializeRequest::new(ProtocolVersion::V1));
     (options.limits.sessions, options.limits.calls, options.limits.requests) = (4, 4, 4);
@@ -47,14 +48,16 @@ pub fn client(data: &[u8]) {
     assert!(account.open.values().all(|ends| *ends == 1), "{:?}", account.open);
 }
 
-/// The bridge between versions: the output for any lines is lines of JSON, and its size is bounded by that of the input.
-/// Each line begins with a byte that selects its side; the first byte of all selects the versions.
+/// The bridge between versions: the output for any lines is lines of JSON, and its size is bounded
+/// by that of the input. Each line begins with a byte that selects its side; the first byte of all
+/// selects the versions.
 pub fn convert(data: &[u8]) {
     let Some((&versions, lines)) = data.split_first() else { return };
     let version = |bit: u8| ProtocolVersion(if versions & bit == 0 { 1 } else { 2 });
     let mut bridge =
         Bridge::new(BridgeOptions::default().with_editor(version(1)).with_agent(version(2)));
-    let (mut taken, mut given) = (0, 0);
+    let mut taken = 0;
+    let mut given = 0;
     for line in lines.split(|byte| *byte == b'\n') {
         let Some((&side, line)) = line.split_first() else { continue };
         let Ok(line) = core::str::from_utf8(line) else { continue };
@@ -94,7 +97,8 @@ struct Client {
 impl Client {
     fn step(&mut self, step: u8, about: u8) {
         let session = self.sessions.get(usize::from(about) % self.sessions.len().max(1)).copied();
-        let (name, id) = (["a", "b", "c"][usize::from(about % 3)], about / 4 % 8);
+        let name = ["a", "b", "c"][usize::from(about % 3)];
+        let id = about / 4 % 8;
         match (step % 16, session) {
             (0, _) => self.open(NewSessionRequest::new("/", []).into()),
             (1, _) => self.open(LoadSessionRequest::new(name, "/", []).into()),
@@ -211,7 +215,8 @@ impl Client {
     }
 }
 
-/// The agent machine: for any lines, each request is reported once and answered once, and no event follows the end.
+/// The agent machine: for any lines, each request is reported once and answered once, and no event
+/// follows the end.
 pub fn agent(data: &[u8]) {
     let mut options = agent::Options::new([ProtocolVersion::V1, ProtocolVersion::V2]);
     (options.limits.requests, options.limits.events, options.limits.event_bytes) = (4, 4, 4096);

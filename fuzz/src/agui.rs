@@ -15,8 +15,8 @@ use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
 use serde_json::Value;
 
-/// An event that decodes is encoded as the same JSON value. Its enforced form is stable, is written as any serializer
-/// writes it, and round-trips in the binary form if that can express it.
+/// An event that decodes is encoded as the same JSON value. Its enforced form is stable, is written
+/// as any serializer writes it, and round-trips in the binary form if that can express it.
 pub fn agui_event(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     if let Ok(input) = wire::decode::<RunAgentInput>(text) {
@@ -57,7 +57,8 @@ pub fn agui_proto(data: &[u8]) {
     }
 }
 
-/// Members of free objects may be reordered: names that are array indices come first, as in JavaScript.
+/// Members of free objects may be reordered: names that are array indices come first, as in
+/// JavaScript.
 fn assert_same(read: Result<Frame, DecodeError>, event: &Event) {
     let Ok(Frame::Event(read)) = read else { panic!("{read:?}, but {event:?}") };
     let value = |event: &Event| serde_json::to_value(event).expect("an event is JSON");
@@ -68,7 +69,8 @@ fn assert_same(read: Result<Frame, DecodeError>, event: &Event) {
 pub fn agui_sse(data: &[u8]) {
     let Some((&[limit, one, other], body)) = data.split_first_chunk::<3>() else { return };
     let frames = |mut sizes: [usize; 2]| {
-        let (mut decoder, mut frames) = (Decoder::with_limit(limit.into()), Vec::new());
+        let mut decoder = Decoder::with_limit(limit.into());
+        let mut frames = Vec::new();
         let mut left = body;
         while !left.is_empty() {
             let (piece, behind) = left.split_at(left.len().min(sizes[0]));
@@ -96,7 +98,8 @@ fn events(data: &[u8]) -> Vec<Event> {
 }
 
 fn expanded(events: &[Event]) -> Option<Vec<Event>> {
-    let (mut expander, mut out) = (Expander::new(), Vec::new());
+    let mut expander = Expander::new();
+    let mut out = Vec::new();
     for event in events {
         expander.handle(event.clone(), &mut out).ok()?;
     }
@@ -111,7 +114,8 @@ fn reduced(events: &[Event]) -> (Vec<Message>, Value) {
     reducer.into_parts()
 }
 
-/// The conversation does not depend on whether deltas are separate, joined or compacted, and no rule is broken.
+/// The conversation does not depend on whether deltas are separate, joined or compacted, and no
+/// rule is broken.
 pub fn agui_stream(data: &[u8]) {
     let mut tolerant = Verifier::tolerant();
     let events: Vec<Event> = events(data)
@@ -135,16 +139,19 @@ pub fn agui_stream(data: &[u8]) {
     assert_eq!(reduced(&shorter), made);
 }
 
-/// A log numbers its events without a gap and stays within its bounds. Each read of the log or of a copy makes progress
-/// and ends with the last event.
+/// A log numbers its events without a gap and stays within its bounds. Each read of the log or of a
+/// copy makes progress and ends with the last event.
 pub fn agui_run_log(data: &[u8]) {
     let Some((&[count, bytes, every, batch], body)) = data.split_first_chunk::<4>() else { return };
     let input = r#"{"threadId":"t","runId":"r","messages":[]}"#;
     let input: RunAgentInput = wire::decode(input).expect("an input");
     let limits = RunLogLimits { events: count.into(), bytes: usize::from(bytes) * 16 };
-    let (max, every) = (usize::from(batch) * 16, usize::from(every) + 1);
+    let max = usize::from(batch) * 16;
+    let every = usize::from(every) + 1;
     let mut log = RunLog::new(&input, limits);
-    let (mut copy, mut after, mut largest) = (log.clone(), 0, 0);
+    let mut copy = log.clone();
+    let mut after = 0;
+    let mut largest = 0;
     for (place, event) in events(body).iter().enumerate() {
         let last = log.last();
         let frame = log.next_frame(event).expect("an event is JSON");
@@ -159,7 +166,8 @@ pub fn agui_run_log(data: &[u8]) {
             after = read(&log, after, max).unwrap_or(after);
         }
     }
-    // Compaction writes a chunk as three events. Patches may enlarge a state up to a bound of their own.
+    // Compaction writes a chunk as three events. Patches may enlarge a state up to a bound of their
+    // own.
     if !body.windows(6).any(|it| it == b"STATE_") {
         assert!(log.bytes() <= 6 * limits.bytes + 4 * largest + 400, "{} bytes", log.bytes());
     }
@@ -175,7 +183,8 @@ pub fn agui_run_log(data: &[u8]) {
         while let Some(last) = read(log, after, max) {
             after = last;
         }
-        assert_eq!((after, log.read(after, max)), (log.last(), Read::Ended));
+        assert_eq!(after, log.last());
+        assert_eq!(log.read(after, max), Read::Ended);
     }
 }
 

@@ -22,11 +22,12 @@ use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::{Raw, decode};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For any inputs, each run ends once, the stream is in order, requests are answered once, and a conversation continues
-/// after it is encoded and decoded. Each step is a byte that selects the input and a byte for its subject; the text of
-/// an update follows its length.
+/// For any inputs, each run ends once, the stream is in order, requests are answered once, and a
+/// conversation continues after it is encoded and decoded. Each step is a byte that selects the
+/// input and a byte for its subject; the text of an update follows its length.
 pub fn conversation(data: &[u8]) {
-    let (mut thread, mut left) = (Thread::new(), data);
+    let mut thread = Thread::new();
+    let mut left = data;
     while let Some((&[step, about], behind)) = left.split_first_chunk() {
         left = behind;
         thread.now += Duration::from_millis(u64::from(about));
@@ -232,12 +233,15 @@ fn interrupt(event: &Event) -> Option<String> {
     Some(event["outcome"]["interrupts"][0]["id"].as_str()?.to_owned())
 }
 
-/// For any lines of an agent, each run ends once and each stream is in order. Each step is a byte that selects the input
-/// and a byte for its subject; a line follows its length.
+/// For any lines of an agent, each run ends once and each stream is in order. Each step is a byte
+/// that selects the input and a byte for its subject; a line follows its length.
 pub fn hub(data: &[u8]) {
     let mut hub = Hub::new(HubOptions::new(options()));
-    let (mut left, mut now, mut runs) = (data, Duration::ZERO, 0);
-    let (mut open, mut streams) = (BTreeSet::new(), BTreeMap::new());
+    let mut left = data;
+    let mut now = Duration::ZERO;
+    let mut runs = 0;
+    let mut open = BTreeSet::new();
+    let mut streams = BTreeMap::new();
     while let Some((&[step, about], behind)) = left.split_first_chunk() {
         left = behind;
         let thread = format!("t{}", about % 3);
@@ -282,7 +286,8 @@ pub fn hub(data: &[u8]) {
     settle(&mut hub, &mut open, &mut streams);
     assert_eq!(open, BTreeSet::new());
     for bytes in streams.values() {
-        let (mut verifier, mut decoder) = (Verifier::strict(), sse::Decoder::default());
+        let mut verifier = Verifier::strict();
+        let mut decoder = sse::Decoder::default();
         decoder.push(bytes);
         while let Some(frame) = decoder.next_frame() {
             verifier.handle(&frame.unwrap().decode().unwrap()).unwrap();

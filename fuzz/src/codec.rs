@@ -11,7 +11,8 @@ pub fn codec(data: &[u8]) {
     let new = |limit| Lines::new(limit).with_text(cuts.policy);
     let expected = at_once(new(cuts.limit), cuts.stream);
     let mut codec = Codec::new(new(cuts.limit));
-    let (mut buffer, mut found) = (BytesMut::new(), Vec::new());
+    let mut buffer = BytesMut::new();
+    let mut found = Vec::new();
     for (piece, is_taken) in cuts.pieces() {
         buffer.extend_from_slice(piece);
         while is_taken && let Some(item) = codec.decode(&mut buffer).expect("no IO") {

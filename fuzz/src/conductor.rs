@@ -5,10 +5,11 @@ use jsonrpc_core::{Kind, Message};
 /// Entries of a trace are messages, and both ends of a connection see the same ones.
 pub fn conductor(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
-    let (mut ours, mut theirs) =
-        (Conductor::new("Client", "Agent"), Conductor::new("Agent", "Client"));
+    let mut ours = Conductor::new("Client", "Agent");
+    let mut theirs = Conductor::new("Agent", "Client");
     for line in text.lines() {
-        let (entry, seen) = (ours.entry(line), theirs.entry(line));
+        let entry = ours.entry(line);
+        let seen = theirs.entry(line);
         let reversed = seen.map(|entry| {
             entry.map(|mut entry| {
                 entry.direction = entry.direction.reversed();

@@ -3,8 +3,8 @@ use crate::message::{line, parts};
 use jsonrpc_core::{Batch, Document, Message, MessageError, Shape};
 use serde_json::value::RawValue;
 
-/// A document is what serde_json finds in the text: a message, or an array of texts, each decoded as a message. The
-/// first byte is the largest number of messages.
+/// A document is what serde_json finds in the text: a message, or an array of texts, each decoded
+/// as a message. The first byte is the largest number of messages.
 pub fn document(data: &[u8]) {
     let Some((&max_len, data)) = data.split_first() else { return };
     let (max_len, Ok(text)) = (usize::from(max_len), core::str::from_utf8(data)) else { return };
@@ -23,10 +23,8 @@ pub fn document(data: &[u8]) {
         Err(error) => {
             match &error {
                 MessageError::Shape { problem: Shape::EmptyBatch, .. } => {
-                    assert_eq!(
-                        (max_len.min(1), array.ok().map(|items| items.len())),
-                        (max_len.min(1), Some(0))
-                    );
+                    assert_eq!(max_len.min(1), max_len.min(1));
+                    assert_eq!(array.ok().map(|items| items.len()), Some(0));
                 }
                 MessageError::Shape { problem: Shape::TooManyMessages, .. } => {
                     assert!(array.is_ok_and(|items| items.len() > max_len));

@@ -24,7 +24,8 @@ impl<'a> Cuts<'a> {
 
     /// Returns the pieces, and whether messages are taken before the next piece.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (&'a [u8], bool)> {
-        let (mut left, mut sizes) = (self.stream, self.sizes.into_iter().cycle());
+        let mut left = self.stream;
+        let mut sizes = self.sizes.into_iter().cycle();
         core::iter::from_fn(move || {
             let size = sizes.next().filter(|_| !left.is_empty())?;
             let (piece, behind) = left.split_at(left.len().min(usize::from(size) + 1));
@@ -49,12 +50,14 @@ pub(crate) fn at_once(mut lines: Lines, stream: &[u8]) -> Vec<Item> {
     rest(&mut lines)
 }
 
-/// The lines of a stream do not depend on how it is split; no line exceeds the limit or violates the policy.
+/// The lines of a stream do not depend on how it is split; no line exceeds the limit or violates
+/// the policy.
 pub fn lines(data: &[u8]) {
     let Some(cuts) = Cuts::read(data) else { return };
     let new = || Lines::new(cuts.limit).with_text(cuts.policy);
     let expected = at_once(new(), cuts.stream);
-    let (mut lines, mut found) = (new(), Vec::new());
+    let mut lines = new();
+    let mut found = Vec::new();
     for (piece, is_taken) in cuts.pieces() {
         lines.push(piece);
         if is_taken {

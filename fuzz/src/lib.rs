@@ -1,6 +1,7 @@
 //! Properties that hold for any input. Each function panics on a violation.
 //!
-//! `cargo test` replays the corpus on any toolchain; `fuzz/run` searches for new inputs, as described in the README.
+//! `cargo test` replays the corpus on any toolchain; `fuzz/run` searches for new inputs, as
+//! described in the README.
 mod acp;
 mod agui;
 mod bridge;

@@ -64,7 +64,8 @@ fn check(given: Option<&Raw>, written: Option<&Raw>) {
     let text = |raw: Option<&Raw>| -> String {
         raw.map(Raw::as_str).filter(|text| *text != "null").unwrap_or("{}").into()
     };
-    let (given, written) = (&*text(given), &*text(written));
+    let given = &*text(given);
+    let written = &*text(written);
     let Some(given_value) = value(given) else { return };
     let written_value = value(written).expect("what was written is JSON");
     assert!(is_same(&given_value, &written_value), "{given}\n{written}");
@@ -137,8 +138,8 @@ pub fn mcp_schema(data: &[u8]) {
     }
 }
 
-/// For any lines, a server answers each request at most once, and each call that it reports can be ended. A client
-/// accepts the same lines.
+/// For any lines, a server answers each request at most once, and each call that it reports can be
+/// ended. A client accepts the same lines.
 pub fn mcp_peers(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     let tool: Tool =
@@ -169,7 +170,8 @@ pub fn mcp_peers(data: &[u8]) {
     }
     server.handle_close();
     client.handle_close();
-    assert_eq!((server.open_calls(), client.open_calls()), (0, 0));
+    assert_eq!(server.open_calls(), 0);
+    assert_eq!(client.open_calls(), 0);
 }
 
 fn run_tools(server: &mut Server, index: usize) {

@@ -2,8 +2,8 @@
 use jsonrpc_core::{Message, Response};
 use serde_json::value::RawValue;
 
-/// A decodable message round-trips, and half of it does not decode as another. An undecodable one has a response that
-/// is a message.
+/// A decodable message round-trips, and half of it does not decode as another. An undecodable one
+/// has a response that is a message.
 pub fn message(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match Message::decode(text) {

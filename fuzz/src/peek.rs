@@ -6,8 +6,8 @@ use jsonrpc_core::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The envelope reader agrees with serde_json for any line and any prefix: syntax errors, members, the kind of message,
-/// and the head as far as its bytes go.
+/// The envelope reader agrees with serde_json for any line and any prefix: syntax errors, members,
+/// the kind of message, and the head as far as its bytes go.
 pub fn peek(data: &[u8]) {
     let peeked = jsonrpc_core::peek(data);
     head(data, peeked.as_ref().ok());
@@ -64,12 +64,9 @@ fn head(data: &[u8], peeked: Option<&Peeked<'_>>) {
     let seen = |head: &Head<'_>| format!("{head:?}");
     let position = head.members.position();
     let cut = Head::read(&data[..position]).expect("no other byte was looked at");
-    assert_eq!(
-        (cut.id, cut.method, cut.payload),
-        (head.id, head.method, head.payload),
-        "{}",
-        seen(&head)
-    );
+    assert_eq!(cut.id, head.id, "{}", seen(&head));
+    assert_eq!(cut.method, head.method, "{}", seen(&head));
+    assert_eq!(cut.payload, head.payload, "{}", seen(&head));
     let Some(peeked) = peeked else { return };
     assert!(head.id.is_none() || head.id == peeked.id().map(str::as_bytes));
     let payload = match head.payload {

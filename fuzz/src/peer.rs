@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 const LIMITS: Limits = Limits { ours: 3, theirs: 3 };
 
-/// For any inputs in any order, a simple model of both sides agrees with the peer. Each step is a byte that selects the
-/// input and a byte for its subject; a line of the other side follows its length.
+/// For any inputs in any order, a simple model of both sides agrees with the peer. Each step is a
+/// byte that selects the input and a byte for its subject; a line of the other side follows its
+/// length.
 pub fn peer(data: &[u8]) {
-    let (mut account, mut left) = (Account::new(), data);
+    let mut account = Account::new();
+    let mut left = data;
     while let Some((&[step, about], behind)) = left.split_first_chunk() {
         left = behind;
         match step % 9 {
@@ -59,7 +61,8 @@ struct Account {
 impl Account {
     fn new() -> Self {
         let peer = Peer::new(CancelMethod::ACP, LIMITS);
-        let (ours, theirs) = (BTreeMap::new(), BTreeMap::new());
+        let ours = BTreeMap::new();
+        let theirs = BTreeMap::new();
         Self { peer, now: 0, state: 0, next: 1, ours, theirs }
     }
 
@@ -119,7 +122,8 @@ impl Account {
                 assert_eq!(self.theirs.insert(id, true), Some(false));
             }
             (Incoming::Response { id, token, .. }, Ok(Message::Response(same))) => {
-                assert_eq!((&id, id.as_i64()), (&same.id, Some(token)));
+                assert_eq!(&id, &same.id);
+                assert_eq!(id.as_i64(), Some(token));
                 assert!(self.ours.remove(&token).is_some());
             }
             (Incoming::Unmatched(response), Ok(Message::Response(_))) => {

@@ -5,7 +5,8 @@ use jsonrpc_core::{Message, MessageError};
 /// A message that is valid strictly is valid tolerantly with the same result.
 pub fn strictness(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
-    let (strict, tolerant) = (Message::decode_strict(text), Message::decode(text));
+    let strict = Message::decode_strict(text);
+    let tolerant = Message::decode(text);
     if let Ok(strict) = &strict {
         let tolerant = tolerant.as_ref().expect("what is strictly a message is one");
         assert_eq!(parts(strict), parts(tolerant));

@@ -19,11 +19,15 @@ pub fn transcript(data: &[u8]) {
     assert_eq!(play(entries.clone()), play(entries));
 }
 
-/// Returns the outcome of each entry. Each own request ends at most once, and each matched response has a request.
+/// Returns the outcome of each entry. Each own request ends at most once, and each matched response
+/// has a request.
 fn play(entries: Vec<Entry<'static>>) -> Vec<String> {
     let limits = Limits { ours: 3, theirs: 3 };
-    let (mut peer, mut replay) = (Peer::new(CancelMethod::ACP, limits), Replay::new(entries));
-    let (mut asked, mut open, mut played) = (0, Vec::new(), Vec::new());
+    let mut peer = Peer::new(CancelMethod::ACP, limits);
+    let mut replay = Replay::new(entries);
+    let mut asked = 0;
+    let mut open = Vec::new();
+    let mut played = Vec::new();
     while let Some((time, replayed)) = replay.step(&mut peer, |_| asked) {
         match &replayed {
             Replayed::Request { id: Ok(_), .. } => {

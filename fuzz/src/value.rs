@@ -4,8 +4,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Returns the value of a text in which no object repeats a name, so that each pointer has one target. Returns `None`
-/// if serde_json's values cannot represent the text: size, depth, lone surrogates.
+/// Returns the value of a text in which no object repeats a name, so that each pointer has one
+/// target. Returns `None` if serde_json's values cannot represent the text: size, depth, lone
+/// surrogates.
 pub(crate) fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().map(|Distinct(value)| value)
 }

@@ -68,7 +68,8 @@ pub fn wire(data: &[u8]) {
             let written = serde_json::to_string(&event).expect("an event is JSON");
             let again: Event = wire::decode(&written).expect("what was written can be read");
             assert_eq!(again, event);
-            // serde_json's values are less expressive than the text: no size, no depth, no lone surrogate.
+            // serde_json's values are less expressive than the text: no size, no depth, no lone
+            // surrogate.
             if let Ok(given) = serde_json::from_str::<Value>(text) {
                 let written: Value =
                     serde_json::from_str(&written).expect("what was written is JSON");

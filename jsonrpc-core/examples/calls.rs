@@ -64,8 +64,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Server { peer: Peer::new(CancelMethod::ACP, Limits::default()), lines: Lines::default() };
     // The token of a request is a string here. It is returned with the response.
     let mut client = Peer::<&str>::new(CancelMethod::ACP, Limits::default());
-    let (mut lines, mut output) = (Lines::default(), Vec::new());
-    let (start, timeout) = (Duration::ZERO, Duration::from_secs(30));
+    let mut lines = Lines::default();
+    let mut output = Vec::new();
+    let start = Duration::ZERO;
+    let timeout = Duration::from_secs(30);
 
     let numbers = to_raw_value(&[1, 2, 3])?;
     let id = client.register("1 + 2 + 3", Some(start + timeout))?;

@@ -7,8 +7,8 @@ use crate::{checked, encode};
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
 
-/// The content of one JSON text: a message, or a batch. For transports with frames of either kind, such as the bodies
-/// of HTTP requests.
+/// The content of one JSON text: a message, or a batch. For transports with frames of either kind,
+/// such as the bodies of HTTP requests.
 ///
 /// ```
 /// use jsonrpc_core::{Batch, Document, Message};
@@ -35,9 +35,9 @@ impl<'a> Document<'a> {
     /// Decodes a message, or a batch of up to [`Batch::MAX_LEN`] messages.
     ///
     /// # Errors
-    /// The text is not JSON, is neither an object nor an array, is an object but not a message, or is an empty or
-    /// oversized array. [`MessageError::reply`] is then the single response. Defects of a message within a batch are
-    /// reported for that message.
+    /// The text is not JSON, is neither an object nor an array, is an object but not a message, or
+    /// is an empty or oversized array. [`MessageError::reply`] is then the single response. Defects
+    /// of a message within a batch are reported for that message.
     pub fn decode(text: &'a str) -> Result<Self, MessageError> {
         Self::decode_within(text, Batch::MAX_LEN)
     }
@@ -59,14 +59,15 @@ impl<'a> Document<'a> {
 ///
 /// Spec: [Batch](https://www.jsonrpc.org/specification#batch) (JSON-RPC 2.0)
 ///
-/// Its requests are answered in one array, in any order, written by [`to_line`](Self::to_line); without requests there
-/// is no response. The batch holds a reference for each message, without copies.
+/// Its requests are answered in one array, in any order, written by [`to_line`](Self::to_line);
+/// without requests there is no response. The batch holds a reference for each message, without
+/// copies.
 #[derive(Clone, Debug)]
 pub struct Batch<'a>(Vec<&'a RawValue>);
 
 impl<'a> Batch<'a> {
-    /// The default largest number of messages in a batch. It is limited since two bytes of input may require a response
-    /// of a hundred bytes.
+    /// The default largest number of messages in a batch. It is limited since two bytes of input
+    /// may require a response of a hundred bytes.
     pub const MAX_LEN: usize = 1024;
 
     /// Returns the messages in order; at least one.
@@ -79,8 +80,8 @@ impl<'a> Batch<'a> {
         self.0.iter().map(|text| text.get())
     }
 
-    /// Appends `messages` as one array on a line with its line end. Appends nothing without messages, since an empty
-    /// array must not be sent.
+    /// Appends `messages` as one array on a line with its line end. Appends nothing without
+    /// messages, since an empty array must not be sent.
     pub fn to_line<'m, 'b: 'm>(
         messages: impl IntoIterator<Item = &'m Message<'b>>,
         out: &mut Vec<u8>,
@@ -106,10 +107,12 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Returns the first `max_len` items of an array, and the number of all items; `None` if the text is not JSON.
+/// Returns the first `max_len` items of an array, and the number of all items; `None` if the text
+/// is not JSON.
 fn items(text: &str, max_len: usize) -> Option<(Vec<&RawValue>, usize)> {
     let mut scanner = Scanner::of_any_depth(text.as_bytes());
-    let (mut items, mut count) = (Vec::new(), 0);
+    let mut items = Vec::new();
+    let mut count = 0;
     while scanner.next_item(count == 0)? {
         let item = scanner.value()?;
         if count < max_len {

@@ -7,8 +7,8 @@ use serde::de::{Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
-/// Converts the text of one JSON value, which [`Scanner`](crate::scan::Scanner) has validated, without surrounding
-/// white space.
+/// Converts the text of one JSON value, which [`Scanner`](crate::scan::Scanner) has validated,
+/// without surrounding white space.
 #[inline]
 pub(crate) fn raw(checked: &str) -> Option<&RawValue> {
     let raw = <&RawValue>::deserialize(Checked(checked));

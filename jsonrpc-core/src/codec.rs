@@ -43,11 +43,11 @@ use tokio_util::codec::{Decoder, Encoder};
 
 /// A [`Decoder`] and an [`Encoder`] for [`Lines`].
 ///
-/// It decodes [`Frame`]s: slices of the read buffer, copied only if text has to be repaired. An invalid message is an
-/// item as well, so that it does not end the stream.
+/// It decodes [`Frame`]s: slices of the read buffer, copied only if text has to be repaired. An
+/// invalid message is an item as well, so that it does not end the stream.
 ///
-/// It encodes [`Message`]s and forwarded frames. Each becomes one contiguous piece with its line end, and is written in
-/// one call.
+/// It encodes [`Message`]s and forwarded frames. Each becomes one contiguous piece with its line
+/// end, and is written in one call.
 #[derive(Debug)]
 pub struct Codec {
     cutter: LineCutter,
@@ -122,7 +122,8 @@ impl Codec {
     /// Makes room for a read. The buffer doubles in size, but not beyond the longest message.
     fn make_room(&self, buffer: &mut BytesMut) {
         let enough = self.cutter.limit().saturating_add(BEHIND);
-        let (length, capacity) = (buffer.len(), buffer.capacity());
+        let length = buffer.len();
+        let capacity = buffer.capacity();
         let is_last = capacity < enough && enough < capacity.saturating_mul(2);
         if capacity - length >= READ || !is_last {
             return buffer.reserve(READ);

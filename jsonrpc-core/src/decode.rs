@@ -16,7 +16,8 @@ impl<'a> Message<'a> {
     /// Decodes one message, in one pass.
     ///
     /// # Errors
-    /// The text is not JSON, or not a message. The error has the id of the message, if it could be read.
+    /// The text is not JSON, or not a message. The error has the id of the message, if it could be
+    /// read.
     pub fn decode(text: &'a str) -> Result<Self, MessageError> {
         match Peeked::read(text) {
             Ok(peeked) => peeked.message(),
@@ -24,8 +25,9 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Decodes one message exactly as JSON-RPC 2.0 defines it, for tests of peers and for peers that require it. The
-    /// [crate documentation](crate#odd-input) lists the differences from [`decode`](Self::decode).
+    /// Decodes one message exactly as JSON-RPC 2.0 defines it, for tests of peers and for peers
+    /// that require it. The [crate documentation](crate#odd-input) lists the differences from
+    /// [`decode`](Self::decode).
     ///
     /// ```
     /// use jsonrpc_core::Message;
@@ -68,7 +70,8 @@ impl<'a> Peeked<'a> {
     /// Returns the message, with id and method as values. Validated parts are not validated again.
     ///
     /// # Errors
-    /// A lone surrogate in the id, the method or a member's name; or an `error` that is not an error object.
+    /// A lone surrogate in the id, the method or a member's name; or an `error` that is not an
+    /// error object.
     #[inline]
     pub fn message(&self) -> Result<Message<'a>, MessageError> {
         let refused = || refusal(self.line);
@@ -111,7 +114,8 @@ impl<'a> Peeked<'a> {
 }
 
 impl<'a> Extras<'a> {
-    /// Returns the version and the unknown members of an object; `None` if a name has a lone surrogate.
+    /// Returns the version and the unknown members of an object; `None` if a name has a lone
+    /// surrogate.
     #[cold]
     fn read(line: &'a str) -> Option<Self> {
         let mut extras = Self { version: Version::Missing, members: Vec::new() };
@@ -177,7 +181,8 @@ fn open(text: &str) -> Result<Envelope, MessageError> {
     }
 }
 
-/// Returns serde_json's error for a text that is not JSON, or has a lone surrogate in a member's name.
+/// Returns serde_json's error for a text that is not JSON, or has a lone surrogate in a member's
+/// name.
 #[cold]
 pub(crate) fn syntax_error(text: &str) -> serde_json::Error {
     let names = || serde_json::Deserializer::from_str(text).deserialize_map(IgnoredAny).err();

@@ -76,7 +76,8 @@ pub enum Shape {
     /// A `result` without an `id`.
     #[error("expected an `id` with `result`")]
     ResultWithoutId,
-    /// An `error` without an `id`; an error only for [`Message::decode_strict`](crate::Message::decode_strict).
+    /// An `error` without an `id`; an error only for
+    /// [`Message::decode_strict`](crate::Message::decode_strict).
     #[error("expected an `id` with `error`")]
     ErrorWithoutId,
     /// `jsonrpc` is missing, or not `"2.0"`; an error only for
@@ -86,7 +87,8 @@ pub enum Shape {
     /// A batch without messages.
     #[error("expected at least one message in the array")]
     EmptyBatch,
-    /// More messages in a batch than [`Batch::MAX_LEN`](crate::Batch::MAX_LEN), or than the caller permits.
+    /// More messages in a batch than [`Batch::MAX_LEN`](crate::Batch::MAX_LEN), or than the caller
+    /// permits.
     #[error("too many messages in one array")]
     TooManyMessages,
 }
@@ -116,11 +118,11 @@ impl MessageError {
         }
     }
 
-    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses, which are never
-    /// answered.
+    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses,
+    /// which are never answered.
     ///
-    /// A peer that mixes other output into its stream receives a response to each such line. To avoid that, drop
-    /// responses with a `null` id.
+    /// A peer that mixes other output into its stream receives a response to each such line. To
+    /// avoid that, drop responses with a `null` id.
     pub fn reply(&self) -> Option<Response<'static>> {
         reply(self.kind(), self.id(), self.code(), self.to_string())
     }

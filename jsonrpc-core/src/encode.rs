@@ -31,8 +31,8 @@ pub fn write_notification(method: &str, params: &dyn Wire, out: &mut Vec<u8>) {
 }
 
 impl Message<'_> {
-    /// Appends the message as one line with its line end. Line breaks inside `params`, `result` and `data`, which occur
-    /// only between tokens, become spaces.
+    /// Appends the message as one line with its line end. Line breaks inside `params`, `result` and
+    /// `data`, which occur only between tokens, become spaces.
     pub fn to_line(&self, out: &mut Vec<u8>) {
         message(self, out);
         out.push(b'\n');

@@ -114,7 +114,8 @@ pub(crate) fn begin(scanner: &mut Scanner<'_>) -> Option<Range<usize>> {
     Some(start + 11..start + 16)
 }
 
-/// Reads a member's name, up to its value. Returns the index of the name in [`NAMES`], or [`UNKNOWN`].
+/// Reads a member's name, up to its value. Returns the index of the name in [`NAMES`], or
+/// [`UNKNOWN`].
 #[inline(always)]
 pub(crate) fn read_name(scanner: &mut Scanner<'_>) -> Option<usize> {
     scanner.next_token();
@@ -148,9 +149,10 @@ pub(crate) struct Parts<'a> {
 pub(crate) type Problem = (Shape, Option<Kind>);
 
 impl<'a> Parts<'a> {
-    /// Reads a message in the common form, and returns its kind: no white space outside the payload, `jsonrpc` first,
-    /// `id` before the method or after the payload, no other members. Returns `None` for other lines, which
-    /// [`Envelope::read`] handles. For this form both have the same result.
+    /// Reads a message in the common form, and returns its kind: no white space outside the
+    /// payload, `jsonrpc` first, `id` before the method or after the payload, no other members.
+    /// Returns `None` for other lines, which [`Envelope::read`] handles. For this form both have
+    /// the same result.
     #[inline(always)]
     pub(crate) fn read_frequent(line: &'a str) -> Option<(Kind, Self)> {
         let mut scanner = Scanner::of_any_depth(line.as_bytes());
@@ -261,7 +263,8 @@ pub(crate) struct Recovered {
 
 /// Recovers kind and id of a truncated or invalid message.
 ///
-/// The id counts only if the kind of message is known: both peers number their requests, often in the same way.
+/// The id counts only if the kind of message is known: both peers number their requests, often in
+/// the same way.
 pub(crate) fn recover(bytes: &[u8]) -> Recovered {
     let mut envelope = Envelope::default();
     let is_whole = envelope.run(&mut Scanner::of_any_depth(bytes)).is_some();

@@ -1,11 +1,13 @@
 //! Framing: messages in a stream of bytes, without I/O: [`Lines`].
 //!
-//! `push` takes received bytes, `next` returns messages, and `finish` marks the end. A message that is too long or not
-//! UTF-8 is one [`FrameError`], and later messages are intact. [`TextPolicy`] determines the handling of invalid text.
-//! Memory is bounded by one unfinished message up to the limit, and the pushed bytes that were not taken.
+//! `push` takes received bytes, `next` returns messages, and `finish` marks the end. A message that
+//! is too long or not UTF-8 is one [`FrameError`], and later messages are intact. [`TextPolicy`]
+//! determines the handling of invalid text. Memory is bounded by one unfinished message up to the
+//! limit, and the pushed bytes that were not taken.
 //!
 //! Spec: [stdio](https://agentclientprotocol.com/protocol/v1/transports#stdio) (ACP v1),
-//! [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports) (MCP 2025-11-25)
+//! [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports) (MCP
+//! 2025-11-25)
 mod cut;
 #[cfg(any(feature = "codec", feature = "async"))]
 mod frame;

@@ -6,10 +6,10 @@ use core::ops::Range;
 
 /// The envelope of a message up to the value of its first `params`, `result` or `error`.
 ///
-/// For programs that read a few members of very many messages. No byte after the start of the payload is examined, so
-/// later members of the envelope are unknown, skipped values are not validated, and neither is the UTF-8 of the id and
-/// the method, which most callers only compare. For messages that are answered, routed or changed, use
-/// [`peek()`](crate::peek()).
+/// For programs that read a few members of very many messages. No byte after the start of the
+/// payload is examined, so later members of the envelope are unknown, skipped values are not
+/// validated, and neither is the UTF-8 of the id and the method, which most callers only compare.
+/// For messages that are answered, routed or changed, use [`peek()`](crate::peek()).
 ///
 /// ```
 /// use jsonrpc_core::{Head, Payload};
@@ -50,12 +50,13 @@ pub enum Payload {
 }
 
 impl<'a> Head<'a> {
-    /// Reads the start of a line. Returns `None` if it ends or is invalid before the value of a payload, or has no
-    /// payload.
+    /// Reads the start of a line. Returns `None` if it ends or is invalid before the value of a
+    /// payload, or has no payload.
     #[inline]
     pub fn read(line: &'a [u8]) -> Option<Self> {
         let mut scanner = Scanner::of_any_depth(line);
-        let (mut id, mut method) = (None, None);
+        let mut id = None;
+        let mut method = None;
         let mut is_more = match begin(&mut scanner) {
             Some(_) => scanner.go_on()?,
             None => scanner.enter()?,

@@ -16,8 +16,9 @@ use core::hash::{Hash, Hasher};
 ///
 /// Spec: [`id`](https://www.jsonrpc.org/specification#request_object) (JSON-RPC 2.0)
 ///
-/// It is written as it was read: `1.0`, `1e3`, numbers beyond 64 bits, escapes in strings. It is compared by value:
-/// `1`, `1.0` and `10e-1` are equal, `1` and `"1"` differ. The order is total and has no further meaning.
+/// It is written as it was read: `1.0`, `1e3`, numbers beyond 64 bits, escapes in strings. It is
+/// compared by value: `1`, `1.0` and `10e-1` are equal, `1` and `"1"` differ. The order is total
+/// and has no further meaning.
 ///
 /// Small integers and `null` do not allocate. Clones share text.
 ///
@@ -63,11 +64,12 @@ enum Meaning<'a> {
 }
 
 impl RequestId {
-    /// The id `null`: discouraged for requests, and used in responses to messages with an unreadable id.
+    /// The id `null`: discouraged for requests, and used in responses to messages with an
+    /// unreadable id.
     pub const NULL: Self = Self(Repr::Null);
 
-    /// The longest accepted id, in bytes of JSON text. A peer chooses its ids, and each is stored while its request is
-    /// open.
+    /// The longest accepted id, in bytes of JSON text. A peer chooses its ids, and each is stored
+    /// while its request is open.
     pub const MAX_LEN: usize = 4096;
 
     /// Returns the id as an integer, if it fits.
@@ -91,8 +93,8 @@ impl RequestId {
         matches!(self.0, Repr::Null)
     }
 
-    /// Creates an id from the text of a JSON value; `None` unless it is a string, a number or `null` of permitted
-    /// length.
+    /// Creates an id from the text of a JSON value; `None` unless it is a string, a number or
+    /// `null` of permitted length.
     #[inline]
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         match small_integer(text.as_bytes()) {
@@ -167,7 +169,8 @@ impl SpelledMeaning {
 /// Longer exponents are not evaluated; such a number equals only itself in the same notation.
 const MAX_EXPONENT_DIGITS: usize = 17;
 
-/// Returns a canonical text of a JSON number: the digits without zeros at either end, and the power of ten.
+/// Returns a canonical text of a JSON number: the digits without zeros at either end, and the power
+/// of ten.
 fn normal_form(text: &str) -> String {
     let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));

@@ -16,7 +16,8 @@ pub(crate) struct IdMap<T> {
     slots: Slots,
 }
 
-/// The places of the values past the first [`FEW`]. A tree of the values would be compiled for each type of value.
+/// The places of the values past the first [`FEW`]. A tree of the values would be compiled for each
+/// type of value.
 #[derive(Debug, Default)]
 struct Slots {
     used: BTreeMap<RequestId, usize>,

@@ -24,8 +24,8 @@ impl<'a> JsonStr<'a> {
         text.strip_prefix('"')?.strip_suffix('"').map(Self)
     }
 
-    /// Reads a text that is a JSON string and no more, and returns the unescaped string as well. Returns `None` for other
-    /// text, and for a lone surrogate. Allocates only for escapes.
+    /// Reads a text that is a JSON string and no more, and returns the unescaped string as well.
+    /// Returns `None` for other text, and for a lone surrogate. Allocates only for escapes.
     ///
     /// ```
     /// use jsonrpc_core::JsonStr;
@@ -58,8 +58,8 @@ impl<'a> JsonStr<'a> {
         (!self.has_escapes()).then_some(self.0)
     }
 
-    /// Returns the unescaped string; `None` if it has a lone surrogate, which no Rust string can represent. Allocates
-    /// only for escapes.
+    /// Returns the unescaped string; `None` if it has a lone surrogate, which no Rust string can
+    /// represent. Allocates only for escapes.
     #[inline]
     pub fn decode(&self) -> Option<Cow<'a, str>> {
         match self.as_plain() {

@@ -11,8 +11,8 @@ pub(crate) fn raw(text: &[u8], out: &mut Vec<u8>) {
     keep_on_one_line(out, start);
 }
 
-/// Replaces each line break in the JSON text after `start` by a space. Line breaks of JSON are between tokens, where both
-/// are equivalent.
+/// Replaces each line break in the JSON text after `start` by a space. Line breaks of JSON are
+/// between tokens, where both are equivalent.
 pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
     let mut rest = out.get_mut(start..).unwrap_or_default();
     while let Some((byte, behind)) =

@@ -1,9 +1,10 @@
 //! JSON-RPC 2.0 without I/O, and macros for open, lossless wire types.
 //!
-//! [JSON-RPC 2.0](https://www.jsonrpc.org/specification) is the message format of the Agent Client Protocol, the Model
-//! Context Protocol and the Language Server Protocol. This crate splits byte streams into messages, decodes and encodes
-//! them, and correlates requests with responses. It performs no I/O and reads no clock, so it works with threads, with
-//! any async runtime, and in WebAssembly. It is `no_std` with `alloc`.
+//! [JSON-RPC 2.0](https://www.jsonrpc.org/specification) is the message format of the Agent Client
+//! Protocol, the Model Context Protocol and the Language Server Protocol. This crate splits byte
+//! streams into messages, decodes and encodes them, and correlates requests with responses. It
+//! performs no I/O and reads no clock, so it works with threads, with any async runtime, and in
+//! WebAssembly. It is `no_std` with `alloc`.
 //!
 //! ```toml
 //! [dependencies]
@@ -31,7 +32,8 @@
 //!
 //! # A server on standard input and output
 //!
-//! The program answers `ping` and refuses other requests. Invalid lines and repeated ids are answered with an error:
+//! The program answers `ping` and refuses other requests. Invalid lines and repeated ids are
+//! answered with an error:
 //!
 //! ```no_run
 //! use jsonrpc_core::framing::Lines;
@@ -73,8 +75,9 @@
 //! }
 //! ```
 //!
-//! A client registers its requests with the same [`Peer`], which returns each response with the token of its request;
-//! the page of [`Peer`] has a complete loop. `cargo run --example calls` runs a client and a server in one process.
+//! A client registers its requests with the same [`Peer`], which returns each response with the
+//! token of its request; the page of [`Peer`] has a complete loop. `cargo run --example calls` runs
+//! a client and a server in one process.
 //!
 //! # Features
 //!
@@ -89,8 +92,9 @@
 //!
 //! # Limits
 //!
-//! No input causes a panic, and memory is bounded: see [`framing::Lines::DEFAULT_LIMIT`], [`RequestId::MAX_LEN`],
-//! [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`], [`Limits`] and [`wire::Decoded`].
+//! No input causes a panic, and memory is bounded: see [`framing::Lines::DEFAULT_LIMIT`],
+//! [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`], [`Limits`] and
+//! [`wire::Decoded`].
 //!
 #![doc = include_str!("odd_input.md")]
 #![no_std]

@@ -7,8 +7,9 @@ use core::{iter, mem};
 
 /// Reads an object member by member, on demand.
 ///
-/// Values that are [taken](Self::value) are validated. Skipped values are only searched for their end, and nothing
-/// after the last requested member is examined. Only [`value`](Self::value) checks UTF-8.
+/// Values that are [taken](Self::value) are validated. Skipped values are only searched for their
+/// end, and nothing after the last requested member is examined. Only [`value`](Self::value) checks
+/// UTF-8.
 ///
 /// | the text is | result |
 /// |---|---|
@@ -74,9 +75,9 @@ impl<'a> MemberReader<'a> {
         Self { json, scanner, place: Place::Value, position }
     }
 
-    /// Returns the name of the next member, without its quotes; `None` at the end of the object. The members of an
-    /// [entered](Self::enter) object come first, and after the `None` at its end those of the surrounding object. An
-    /// untaken value of the previous member is skipped.
+    /// Returns the name of the next member, without its quotes; `None` at the end of the object.
+    /// The members of an [entered](Self::enter) object come first, and after the `None` at its end
+    /// those of the surrounding object. An untaken value of the previous member is skipped.
     ///
     /// # Errors
     /// The text ends, or is not JSON.
@@ -122,8 +123,8 @@ impl<'a> MemberReader<'a> {
         })
     }
 
-    /// Returns the value of the current member, as JSON text without validation of its UTF-8. For values that are only
-    /// compared.
+    /// Returns the value of the current member, as JSON text without validation of its UTF-8. For
+    /// values that are only compared.
     ///
     /// # Errors
     /// The text ends, or the value is not JSON, or it was already taken.
@@ -196,9 +197,9 @@ fn unescaped(name: Name<'_>) -> Cow<'_, [u8]> {
         .map_or(Cow::Borrowed(name.escaped()), |text| Cow::Owned(text.into_owned().into_bytes()))
 }
 
-/// Returns the value of the first member at a path of names, outermost first, as JSON text. For validated objects;
-/// nothing after the member is examined. Returns `None` if there is no such member, or if a value on the path is not an
-/// object.
+/// Returns the value of the first member at a path of names, outermost first, as JSON text. For
+/// validated objects; nothing after the member is examined. Returns `None` if there is no such
+/// member, or if a value on the path is not an object.
 ///
 /// ```
 /// use jsonrpc_core::find_member;
@@ -218,8 +219,8 @@ pub fn find_member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
     object.get(scanner.pass()?)
 }
 
-/// Returns the items of a JSON array as JSON text, in order. The array has to be valid: only the ends of items are
-/// searched. Other values have no items.
+/// Returns the items of a JSON array as JSON text, in order. The array has to be valid: only the
+/// ends of items are searched. Other values have no items.
 ///
 /// ```
 /// use jsonrpc_core::array_items;
@@ -238,8 +239,8 @@ pub fn array_items(array: &str) -> impl Iterator<Item = &str> {
     items.fuse()
 }
 
-/// Returns the value of a member of a JSON object, as JSON text. The whole `object` is validated. Other JSON values
-/// have no members.
+/// Returns the value of a member of a JSON object, as JSON text. The whole `object` is validated.
+/// Other JSON values have no members.
 ///
 /// # Errors
 /// `object` is not JSON, or repeats the member.

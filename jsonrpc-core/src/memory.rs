@@ -9,8 +9,8 @@ use std::io;
 /// The reader and the writer of one end.
 pub type End = (Reader, Writer);
 
-/// Creates two connected ends: frames arrive in order, and a full direction waits. Each direction holds `capacity`
-/// frames and one more.
+/// Creates two connected ends: frames arrive in order, and a full direction waits. Each direction
+/// holds `capacity` frames and one more.
 ///
 /// ```
 /// use futures::executor::block_on;

@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 ///
 /// Spec: [JSON-RPC 2.0](https://www.jsonrpc.org/specification)
 ///
-/// `params`, `result` and `data` remain text until they are decoded, so forwarded messages are unchanged. Decoding is
-/// tolerant, encoding strict; the [crate documentation](crate#odd-input) has the table.
+/// `params`, `result` and `data` remain text until they are decoded, so forwarded messages are
+/// unchanged. Decoding is tolerant, encoding strict; the [crate documentation](crate#odd-input) has
+/// the table.
 ///
 /// ```
 /// use jsonrpc_core::{Message, Response};
@@ -169,7 +170,9 @@ impl<'a> Request<'a> {
         method: impl Into<Cow<'a, str>>,
         params: impl Into<Option<&'a RawValue>>,
     ) -> Self {
-        let (id, method, params) = (id.into(), method.into(), params.into());
+        let id = id.into();
+        let method = method.into();
+        let params = params.into();
         Self { id, method, params, envelope: Extras::default() }
     }
 }

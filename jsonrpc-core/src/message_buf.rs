@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 /// An owned message, to be stored or sent to another thread.
 ///
-/// It preserves all parts of a [`Message`], byte for byte. Creating one copies each part once; borrowing it copies only
-/// the error of a response.
+/// It preserves all parts of a [`Message`], byte for byte. Creating one copies each part once;
+/// borrowing it copies only the error of a response.
 ///
 /// ```
 /// use jsonrpc_core::{Message, MessageBuf};
@@ -116,11 +116,13 @@ impl From<Message<'_>> for MessageBuf {
     fn from(message: Message<'_>) -> Self {
         let (content, envelope) = match message {
             Message::Request(Request { id, method, params, envelope }) => {
-                let (method, params) = (method.into(), params.map(Raw::from));
+                let method = method.into();
+                let params = params.map(Raw::from);
                 (Content::Request { id, method, params }, envelope)
             }
             Message::Notification(Notification { method, params, envelope }) => {
-                let (method, params) = (method.into(), params.map(Raw::from));
+                let method = method.into();
+                let params = params.map(Raw::from);
                 (Content::Notification { method, params }, envelope)
             }
             Message::Response(Response { id, outcome, envelope }) => {

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 /// A peeked message: its kind, and the places of its parts in the line.
 ///
 /// [`peek`](crate::peek()) creates it in one pass, without allocation up to 64 levels of nesting.
-/// Routing, typing and telemetry share it, so that a line is scanned once; a [`Message`](crate::Message) is created from
-/// it without a second pass.
+/// Routing, typing and telemetry share it, so that a line is scanned once; a
+/// [`Message`](crate::Message) is created from it without a second pass.
 ///
 /// ```
 /// use jsonrpc_core::{JsonStr, Kind, peek};
@@ -82,7 +82,8 @@ impl<'a> Peeked<'a> {
         checked::raw(self.parts.params?)
     }
 
-    /// Returns the value of the first member of the parameters at a path, as JSON text; see [`find_member`].
+    /// Returns the value of the first member of the parameters at a path, as JSON text; see
+    /// [`find_member`].
     pub fn param(&self, path: &[&str]) -> Option<&'a str> {
         find_member(self.parts.params?, path)
     }
@@ -123,8 +124,9 @@ impl<'a> Peeked<'a> {
 /// [`Message::decode`](crate::Message::decode).
 ///
 /// # Errors
-/// The line is not a message. Two defects are detected only by [`Message::decode`](crate::Message::decode): an `error`
-/// that is not an error object, and a lone surrogate in the method, the id or a member's name.
+/// The line is not a message. Two defects are detected only by
+/// [`Message::decode`](crate::Message::decode): an `error` that is not an error object, and a lone
+/// surrogate in the method, the id or a member's name.
 pub fn peek(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
     Peeked::read(text(line)?)
 }

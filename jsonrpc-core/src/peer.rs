@@ -22,15 +22,16 @@ use serde_json::value::RawValue;
 
 /// Correlates requests and responses of one connection, in both directions.
 ///
-/// It performs no I/O and reads no clock: pass in received messages with their time, and send what it returns. All
-/// times are offsets from one epoch of the caller's choice.
+/// It performs no I/O and reads no clock: pass in received messages with their time, and send what
+/// it returns. All times are offsets from one epoch of the caller's choice.
 ///
 /// The machine guarantees, for any peer:
-/// - Each own request ends once: by its response, by an unreadable response, at its deadline, when the caller forgets
-///   it, or when the connection closes.
-/// - Each request of the peer has one response, from the caller or a refusal, unless the connection closes first.
-/// - Messages are returned in order of arrival. A response never overtakes an earlier notification, if the caller sends
-///   everything in the order it was returned.
+/// - Each own request ends once: by its response, by an unreadable response, at its deadline, when
+///   the caller forgets it, or when the connection closes.
+/// - Each request of the peer has one response, from the caller or a refusal, unless the connection
+///   closes first.
+/// - Messages are returned in order of arrival. A response never overtakes an earlier notification,
+///   if the caller sends everything in the order it was returned.
 /// - Memory is bounded by the [`Limits`].
 ///
 /// It handles messages one by one. Pass in the messages of a [batch](crate::Batch) in order, from
@@ -130,12 +131,13 @@ impl Default for Limits {
 impl<T> Peer<T> {
     /// Creates a connection in its initial state.
     pub fn new(cancel_method: CancelMethod, limits: Limits) -> Self {
-        let (ours, theirs) = (Pending::new(), IdMap::new());
+        let ours = Pending::new();
+        let theirs = IdMap::new();
         Self { ours, theirs, cancel_method, limits, closing: Closing::Open }
     }
 
-    /// Assigns an id to a request that is about to be sent, and stores `token` until its end. It ends without a
-    /// response at `deadline`, if given.
+    /// Assigns an id to a request that is about to be sent, and stores `token` until its end. It
+    /// ends without a response at `deadline`, if given.
     ///
     /// # Errors
     /// Too many requests are open, or the connection is closed. `token` is dropped.
@@ -150,8 +152,8 @@ impl<T> Peer<T> {
         Ok(id)
     }
 
-    /// As [`register`](Self::register), with an id of the caller's choice, such as a UUID or an id of another program.
-    /// Assigned numbers skip the ids in use.
+    /// As [`register`](Self::register), with an id of the caller's choice, such as a UUID or an id
+    /// of another program. Assigned numbers skip the ids in use.
     ///
     /// ```
     /// use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer, RegisterError};
@@ -165,8 +167,8 @@ impl<T> Peer<T> {
     /// ```
     ///
     /// # Errors
-    /// As for `register`, and [`RegisterError::Taken`] if an open own request has the id, or the id is `null`, which
-    /// peers use for messages without a request.
+    /// As for `register`, and [`RegisterError::Taken`] if an open own request has the id, or the id
+    /// is `null`, which peers use for messages without a request.
     pub fn register_as(
         &mut self,
         id: RequestId,
@@ -181,8 +183,9 @@ impl<T> Peer<T> {
         Ok(())
     }
 
-    /// Cancels an own request, and returns the notification to send; `None` if the request has ended or is already
-    /// cancelled. The request stays open until it is answered, since the response may have a partial result.
+    /// Cancels an own request, and returns the notification to send; `None` if the request has
+    /// ended or is already cancelled. The request stays open until it is answered, since the
+    /// response may have a partial result.
     pub fn cancel(&mut self, id: &RequestId) -> Option<Cancellation> {
         if !self.ours.cancel(id) {
             return None;
@@ -198,7 +201,8 @@ impl<T> Peer<T> {
         Some(Cancellation { method, params })
     }
 
-    /// Handles a line, as returned by [`Lines::next`](crate::framing::Lines::next) or another transport.
+    /// Handles a line, as returned by [`Lines::next`](crate::framing::Lines::next) or another
+    /// transport.
     pub fn handle_line<'a>(&mut self, line: Result<&'a str, FrameError>) -> Incoming<'a, T> {
         match line.map_err(LineError::Frame).and_then(|text| Ok(Message::decode(text)?)) {
             Ok(message) => self.handle_message(message),
@@ -234,7 +238,8 @@ impl<T> Peer<T> {
         }
     }
 
-    /// Answers a request of the peer, and returns the response to send. The id is written as the peer wrote it.
+    /// Answers a request of the peer, and returns the response to send. The id is written as the
+    /// peer wrote it.
     ///
     /// # Errors
     /// No request with this id is open, so no response may be sent.
@@ -247,8 +252,8 @@ impl<T> Peer<T> {
         Ok(Response::new(id, outcome))
     }
 
-    /// Ends an own request without waiting for its response, and returns its token; `None` if it has ended. A later
-    /// response is [unmatched](Incoming::Unmatched).
+    /// Ends an own request without waiting for its response, and returns its token; `None` if it
+    /// has ended. A later response is [unmatched](Incoming::Unmatched).
     pub fn forget(&mut self, id: &RequestId) -> Option<T> {
         self.ours.remove(id).map(|(_, token)| token)
     }
@@ -263,27 +268,27 @@ impl<T> Peer<T> {
         self.theirs.len()
     }
 
-    /// Refuses further requests of the peer: each is [refused](Incoming::Refused). Open requests stay open, and own
-    /// requests can still be registered.
+    /// Refuses further requests of the peer: each is [refused](Incoming::Refused). Open requests
+    /// stay open, and own requests can still be registered.
     pub fn drain(&mut self) {
         self.closing = self.closing.max(Closing::Draining);
     }
 
-    /// Handles the end of the peer's messages, while messages can still be sent. Own requests end, see
-    /// [`poll_ended`](Self::poll_ended); requests of the peer can still be answered.
+    /// Handles the end of the peer's messages, while messages can still be sent. Own requests end,
+    /// see [`poll_ended`](Self::poll_ended); requests of the peer can still be answered.
     pub fn handle_end(&mut self) {
         self.closing = self.closing.max(Closing::Ended);
     }
 
-    /// Handles the end of the connection. Own requests end, see [`poll_ended`](Self::poll_ended); requests of the peer
-    /// are dropped.
+    /// Handles the end of the connection. Own requests end, see [`poll_ended`](Self::poll_ended);
+    /// requests of the peer are dropped.
     pub fn handle_close(&mut self) {
         self.closing = Closing::Closed;
         self.theirs.clear();
     }
 
-    /// Returns an own request that ended without a response: its deadline has passed, or the connection is closed. Call
-    /// until it returns `None`.
+    /// Returns an own request that ended without a response: its deadline has passed, or the
+    /// connection is closed. Call until it returns `None`.
     pub fn poll_ended(&mut self, now: Duration) -> Option<Ended<T>> {
         let ended = |reason| move |(id, token)| Ended { id, token, reason };
         if self.closing >= Closing::Ended {

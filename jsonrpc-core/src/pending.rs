@@ -12,8 +12,8 @@ pub(crate) struct Pending<T> {
     deadlines: Deadlines,
 }
 
-/// The deadlines of requests, earliest first. A tree that is used in functions of [`Pending`] would be compiled for each
-/// type of token.
+/// The deadlines of requests, earliest first. A tree that is used in functions of [`Pending`] would
+/// be compiled for each type of token.
 #[derive(Debug, Default)]
 struct Deadlines(BTreeSet<(Duration, RequestId)>);
 

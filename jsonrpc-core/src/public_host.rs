@@ -9,14 +9,16 @@ use url::{Host, SyntaxViolation, Url};
 const PRIVATE_NAMES: [&str; 7] =
     ["localhost", "localdomain", "local", "internal", "home.arpa", "onion", "test"];
 
-/// Returns whether a URL names a public host, as a browser reads it: `http://loca%6chost` and `http://0x7f.1` name this
-/// machine. Only the text is examined: names are not resolved.
+/// Returns whether a URL names a public host, as a browser reads it: `http://loca%6chost` and
+/// `http://0x7f.1` name this machine. Only the text is examined: names are not resolved.
 ///
 /// A URL is not public
 ///
 /// - without a host, or with a scheme other than `http`, `https`, `ws`, `wss` and `ftp`,
-/// - if its host is a name without a dot, such as `router`: it is resolved by the network of the reader,
-/// - if other readers find another host in it, which may be private, as in `http://a.example\@127.0.0.1`.
+/// - if its host is a name without a dot, such as `router`: it is resolved by the network of the
+///   reader,
+/// - if other readers find another host in it, which may be private, as in
+///   `http://a.example\@127.0.0.1`.
 ///
 /// Spec: [URL, host parsing](https://url.spec.whatwg.org/#host-parsing)
 ///
@@ -48,7 +50,8 @@ pub fn is_public_url(url: &str) -> bool {
     }
 }
 
-/// Returns whether readers by [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986) may find another host than browsers.
+/// Returns whether readers by [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986) may find another
+/// host than browsers.
 fn may_move_host(violation: SyntaxViolation) -> bool {
     use SyntaxViolation::{
         Backslash, C0SpaceIgnored, ExpectedDoubleSlash, TabOrNewlineIgnored, UnencodedAtSign,
@@ -83,10 +86,10 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 /// An address that contains an IPv4 address is as public as that one.
 ///
-/// Spec: [RFC 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5), compatible and mapped addresses;
-/// [RFC 2765](https://www.rfc-editor.org/rfc/rfc2765#section-2.1) and
-/// [RFC 6052](https://www.rfc-editor.org/rfc/rfc6052#section-2.1), translation;
-/// [RFC 3056](https://www.rfc-editor.org/rfc/rfc3056#section-2), 6to4
+/// Spec: [RFC 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5), compatible and mapped
+/// addresses; [RFC 2765](https://www.rfc-editor.org/rfc/rfc2765#section-2.1) and [RFC
+/// 6052](https://www.rfc-editor.org/rfc/rfc6052#section-2.1), translation; [RFC
+/// 3056](https://www.rfc-editor.org/rfc/rfc3056#section-2), 6to4
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let v4 = |high: u16, low: u16| {
         is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))

@@ -1,7 +1,8 @@
 //! A single-pass scanner of JSON text. It allocates only beyond 63 levels of nesting.
 //!
-//! It accepts exactly the texts that serde_json accepts as a raw value, at any depth: the grammar is validated, numbers
-//! may have any size, and escapes may be lone surrogates. UTF-8 is not validated.
+//! It accepts exactly the texts that serde_json accepts as a raw value, at any depth: the grammar
+//! is validated, numbers may have any size, and escapes may be lone surrogates. UTF-8 is not
+//! validated.
 //!
 //! Readers return `None` if the text is not JSON; the scanner is then at the fault.
 mod byte;
@@ -102,7 +103,8 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
-    /// Reads a string without escapes, and returns its range with the quotes. Returns `None` for other values.
+    /// Reads a string without escapes, and returns its range with the quotes. Returns `None` for
+    /// other values.
     #[inline(always)]
     pub(crate) fn plain_text(&mut self) -> Option<Range<usize>> {
         let start = self.literal(b"\"")?;
@@ -115,7 +117,8 @@ impl<'a> Scanner<'a> {
     pub(crate) fn small_number(&mut self) -> Option<Range<usize>> {
         // The digits of any 64-bit number.
         const DIGITS: usize = 18;
-        let (start, mut at) = (self.at, self.at);
+        let start = self.at;
+        let mut at = self.at;
         // A number with a leading zero requires a closer look.
         if byte(self.bytes, at) == b'0' {
             return None;
@@ -134,7 +137,8 @@ impl<'a> Scanner<'a> {
     /// Enters an object, if one begins here.
     #[inline(always)]
     pub(crate) fn open_object(&mut self) -> bool {
-        // rustc 1.95 miscompiles `self.at += usize::from(is_object)` with optimizations: rust-lang/rust#158206.
+        // rustc 1.95 miscompiles `self.at += usize::from(is_object)` with optimizations:
+        // rust-lang/rust#158206.
         if self.next_token() != b'{' {
             return false;
         }
@@ -142,7 +146,8 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Returns whether an object has members, after its opening bracket. Moves past its end otherwise.
+    /// Returns whether an object has members, after its opening bracket. Moves past its end
+    /// otherwise.
     #[inline(always)]
     pub(crate) fn begin_members(&mut self) -> bool {
         if self.next_token() == b'}' {
@@ -160,7 +165,8 @@ impl<'a> Scanner<'a> {
     /// Skips a literal text if it follows, and returns its place.
     #[inline(always)]
     pub(crate) fn literal<const N: usize>(&mut self, text: &[u8; N]) -> Option<usize> {
-        let (start, rest) = (self.at, self.bytes.get(self.at..)?);
+        let start = self.at;
+        let rest = self.bytes.get(self.at..)?;
         if rest.first_chunk() != Some(text) {
             return None;
         }
@@ -168,8 +174,8 @@ impl<'a> Scanner<'a> {
         Some(start)
     }
 
-    /// Skips a byte, a text of at least four bytes behind it, and the white space after that. Returns whether they were
-    /// there.
+    /// Skips a byte, a text of at least four bytes behind it, and the white space after that.
+    /// Returns whether they were there.
     #[inline(always)]
     pub(crate) fn pass_text(&mut self, first: u8, text: &[u8]) -> bool {
         let is_next = match self.bytes.get(self.at..) {
@@ -182,7 +188,8 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    /// Skips a string if it is one of these texts, which have to need no escapes, and returns its index.
+    /// Skips a string if it is one of these texts, which have to need no escapes, and returns its
+    /// index.
     #[inline(always)]
     pub(crate) fn pass_one_of(&mut self, texts: &[&str]) -> Option<usize> {
         let [b'"', rest @ ..] = self.bytes.get(self.at..)? else { return None };
@@ -224,7 +231,8 @@ impl<'a> Scanner<'a> {
         Some(Name { bytes, has_escapes })
     }
 
-    /// As [`name`](Self::name), but returns the place between the quotes, and whether the name has escapes.
+    /// As [`name`](Self::name), but returns the place between the quotes, and whether the name has
+    /// escapes.
     #[inline(always)]
     pub(crate) fn name_place(&mut self) -> Option<(Range<usize>, bool)> {
         if self.next_token() != b'"' {
@@ -333,8 +341,8 @@ impl<'a> Scanner<'a> {
         Some(is_more)
     }
 
-    /// At a string: reads it if it has no escapes, and returns its place between the quotes. An escape is an error at its
-    /// place.
+    /// At a string: reads it if it has no escapes, and returns its place between the quotes. An
+    /// escape is an error at its place.
     #[inline(always)]
     pub(crate) fn plain_place(&mut self) -> Result<Range<usize>, usize> {
         let start = self.at + 1;

@@ -1,7 +1,7 @@
 //! Transcripts: recorded messages of a connection, with time and bytes, to be read and replayed.
 //!
-//! A transcript is text, one JSON object for each line. The module performs no I/O and reads no clock: the caller
-//! provides bytes and times, and stores the text.
+//! A transcript is text, one JSON object for each line. The module performs no I/O and reads no
+//! clock: the caller provides bytes and times, and stores the text.
 //!
 //! | member | value |
 //! |---|---|
@@ -49,7 +49,8 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Reads a transcript; blank lines are skipped. A long transcript can be read line by line with [`Entry::from_line`].
+/// Reads a transcript; blank lines are skipped. A long transcript can be read line by line with
+/// [`Entry::from_line`].
 ///
 /// # Errors
 /// A line is not an entry. Later lines are still read.
@@ -71,8 +72,8 @@ pub struct Entry<'a> {
     pub bytes: Cow<'a, [u8]>,
 }
 
-/// Direction of a message, from the point of view of one side: in a transcript, of the recorder. Observers of both sides
-/// of a connection use the point of view of the client.
+/// Direction of a message, from the point of view of one side: in a transcript, of the recorder.
+/// Observers of both sides of a connection use the point of view of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a connection has two directions")]
 pub enum Direction {
@@ -138,7 +139,8 @@ impl Entry<'static> {
     }
 }
 
-/// Returns the time for a number of seconds: with nanoseconds if the number is written without an exponent.
+/// Returns the time for a number of seconds: with nanoseconds if the number is written without an
+/// exponent.
 fn time(text: &str) -> Option<Duration> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
     match (seconds.parse(), fraction.get(..fraction.len().min(9))) {
@@ -238,8 +240,8 @@ impl<R: Redact> Recorder<R> {
 
 /// Removes confidential parts of a message: keys, paths, text of people.
 ///
-/// Functions of this signature implement it; `()` removes nothing. Any result is recorded, but a transcript for replay
-/// needs valid messages with the original ids.
+/// Functions of this signature implement it; `()` removes nothing. Any result is recorded, but a
+/// transcript for replay needs valid messages with the original ids.
 pub trait Redact {
     /// Returns the redacted bytes.
     fn redact<'a>(&mut self, direction: Direction, bytes: &'a [u8]) -> Cow<'a, [u8]>;

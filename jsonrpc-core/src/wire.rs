@@ -1,7 +1,7 @@
 //! The vocabulary of open, lossless wire types.
 //!
-//! The model crates of the workspace are built on these macros and types, which share one law: **decoding and encoding
-//! gives the same JSON value.** Additions of newer peers are kept.
+//! The model crates of the workspace are built on these macros and types, which share one law:
+//! **decoding and encoding gives the same JSON value.** Additions of newer peers are kept.
 //!
 //! | wire shape | defined by | keeps |
 //! |---|---|---|
@@ -13,17 +13,19 @@
 //! | any JSON | [`Raw`] | the text, byte for byte |
 //! | member with a distinct meaning of `null` | [`Presence`] | absent, `null`, value |
 //!
-//! An optional member that is not a [`Presence`] is `None` for `null`, and is encoded as `null` again while it is
-//! `None`.
+//! An optional member that is not a [`Presence`] is `None` for `null`, and is encoded as `null`
+//! again while it is `None`.
 //!
-//! Decoding is one pass over the text by [`ValueReader`], and encoding is one pass by [`write()`], without an
-//! intermediate tree. [`decode`] reads a whole document; its error has a JSON pointer. Serde's traits are adapters over
-//! both. They work in serde_json and in other self-describing formats, and inside `flatten`, tagged and untagged types.
-//! [`serde_wire!`](crate::serde_wire) makes a type with serde's traits a member of these types, and [`decode_serde`]
-//! decodes it with pointers.
+//! Decoding is one pass over the text by [`ValueReader`], and encoding is one pass by [`write()`],
+//! without an intermediate tree. [`decode`] reads a whole document; its error has a JSON pointer.
+//! Serde's traits are adapters over both. They work in serde_json and in other self-describing
+//! formats, and inside `flatten`, tagged and untagged types. [`serde_wire!`](crate::serde_wire)
+//! makes a type with serde's traits a member of these types, and [`decode_serde`] decodes it with
+//! pointers.
 //!
-//! Some specifications define replacements for invalid members or items. Such members have annotations, see
-//! [`object!`](crate::object). [`decode_with`] decodes in one of these [modes](Mode):
+//! Some specifications define replacements for invalid members or items. Such members have
+//! annotations, see [`object!`](crate::object). [`decode_with`] decodes in one of these
+//! [modes](Mode):
 //!
 //! | | `Strict` | `SpecLenient` | `Preserve` |
 //! |---|---|---|---|
@@ -31,9 +33,9 @@
 //! | an invalid member or item with an annotation | an error | left out, with a [`Diagnostic`] | as before, and [`Decoded::encode`] writes it again |
 //! | any other invalid value | an error | an error | an error |
 //!
-//! With the feature `schemars` all of these have a JSON Schema of what decoding accepts: unknown values are allowed,
-//! and a member of a type without a schema may have any value. Only `_meta` is described as in the specifications, an
-//! object or `null`, although any value is kept.
+//! With the feature `schemars` all of these have a JSON Schema of what decoding accepts: unknown
+//! values are allowed, and a member of a type without a schema may have any value. Only `_meta` is
+//! described as in the specifications, an object or `null`, although any value is kept.
 //!
 //! ```
 //! use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
@@ -89,22 +91,27 @@
 //! # How it works
 //!
 //! - [`Wire`] describes a type: its blank value, how to read it, and how to write it ([`View`]).
-//! - [`ValueReader`] has a position in the text. It stores the mode, the number of enclosing members with annotations that
-//!   permit an error, notes for diagnostics, and the position and cause of the first problem. A type reads itself with
-//!   `string`, `integer`, `items`, `object` and similar methods. They return a [`Fault`], which is empty, since the reader
-//!   has the reason. JSON pointers are computed from positions after reading, only if there is something to report.
-//! - An object is a table of members, with a slot for each. The reader passes once over the text. It looks up each name,
-//!   beginning after the previous member, reads the value into its slot, and stores unknown members in [`Extra`]. This code
-//!   is not generated for each type.
-//! - A union is a table of tags. The reader finds the tag, lets the value select a blank variant, and reads the members into
-//!   it. Flattened types of one object are read one after the other from the same text ([`Open`]).
-//! - An invalid member with annotations is noted and skipped. In the mode `Preserve` its text is stored in the `Extra` of
-//!   the object.
-//! - [`write()`] walks the views. [`Entries`] writes the members of an object, and stored members in their positions.
-//! - The implementations of serde's traits convert between a format and JSON text. For [`decode_serde`] and
-//!   [`serde_wire!`](crate::serde_wire), the same reader is a deserializer of serde.
+//! - [`ValueReader`] has a position in the text. It stores the mode, the number of enclosing
+//!   members with annotations that permit an error, notes for diagnostics, and the position and
+//!   cause of the first problem. A type reads itself with `string`, `integer`, `items`, `object`
+//!   and similar methods. They return a [`Fault`], which is empty, since the reader has the reason.
+//!   JSON pointers are computed from positions after reading, only if there is something to report.
+//! - An object is a table of members, with a slot for each. The reader passes once over the text.
+//!   It looks up each name, beginning after the previous member, reads the value into its slot, and
+//!   stores unknown members in [`Extra`]. This code is not generated for each type.
+//! - A union is a table of tags. The reader finds the tag, lets the value select a blank variant,
+//!   and reads the members into it. Flattened types of one object are read one after the other from
+//!   the same text ([`Open`]).
+//! - An invalid member with annotations is noted and skipped. In the mode `Preserve` its text is
+//!   stored in the `Extra` of the object.
+//! - [`write()`] walks the views. [`Entries`] writes the members of an object, and stored members
+//!   in their positions.
+//! - The implementations of serde's traits convert between a format and JSON text. For
+//!   [`decode_serde`] and [`serde_wire!`](crate::serde_wire), the same reader is a deserializer of
+//!   serde.
 //!
-//! The code that `object!` generates for a required and an optional member, without constructor, setters and serde:
+//! The code that `object!` generates for a required and an optional member, without constructor,
+//! setters and serde:
 //!
 //! ```
 //! use jsonrpc_core::wire::{self, Extra, private as __wire};

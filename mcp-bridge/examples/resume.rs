@@ -1,4 +1,5 @@
-//! A tool that asks the user. The call waits in a store, and a second host resumes it with the answer.
+//! A tool that asks the user. The call waits in a store, and a second host resumes it with the
+//! answer.
 //!
 //! ```text
 //! cargo run -p mcp-bridge --features plugin --example resume
@@ -68,7 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let store = Arc::new(MemoryStore::default());
-    let (tool, principal) = ("book_flight", "ada");
+    let tool = "book_flight";
+    let principal = "ada";
 
     let call = NewCall {
         // A server uses at least 128 random bits.

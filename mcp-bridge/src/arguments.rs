@@ -3,13 +3,14 @@ use alloc::string::{String, ToString};
 use jsonrpc_core::wire::Raw;
 use serde_json::{Number, Value};
 
-/// Returns whether two texts are equal as JSON values, regardless of member order and number notation.
+/// Returns whether two texts are equal as JSON values, regardless of member order and number
+/// notation.
 pub(crate) fn is_same(one: &Raw, other: &Raw) -> bool {
     one == other || canonical(one) == canonical(other)
 }
 
-/// Returns the text of a JSON value in a form that does not depend on member order or number notation. A value that is
-/// nested too deeply to parse is returned unchanged.
+/// Returns the text of a JSON value in a form that does not depend on member order or number
+/// notation. A value that is nested too deeply to parse is returned unchanged.
 fn canonical(raw: &Raw) -> String {
     let Ok(mut value) = raw.decode::<Value>() else { return raw.as_str().into() };
     normalize(&mut value);

@@ -1,8 +1,8 @@
 //! A client for one MCP server of either generation.
 //!
-//! The client performs no I/O and reads no clock. The caller passes it the lines that arrive and the current time, and
-//! sends what [`poll_outgoing`](Client::poll_outgoing) returns, in order. The interface is the same for servers of both
-//! generations:
+//! The client performs no I/O and reads no clock. The caller passes it the lines that arrive and
+//! the current time, and sends what [`poll_outgoing`](Client::poll_outgoing) returns, in order. The
+//! interface is the same for servers of both generations:
 //!
 //! | event of a call | server up to 2025-11-25 | server from 2026-07-28 |
 //! |---|---|---|
@@ -10,11 +10,12 @@
 //! | continues [with answers](Client::answer) | each answer is sent as a response | the call is sent again with the answers |
 //! | continues [as a task](ClientEvent::Task), if the client declared the extension | | the client polls the task |
 //!
-//! The generation is negotiated as specified: the client sends `server/discover` and falls back to `initialize` if the
-//! server does not support it. A tool, a request or a result that cannot be decoded is reported without affecting the
-//! others.
+//! The generation is negotiated as specified: the client sends `server/discover` and falls back to
+//! `initialize` if the server does not support it. A tool, a request or a result that cannot be
+//! decoded is reported without affecting the others.
 //!
-//! Spec: [Backward Compatibility](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions)
+//! Spec: [Backward
+//! Compatibility](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions)
 //! (2026-07-28)
 //!
 //! ```
@@ -177,9 +178,10 @@ impl Client {
 
     /// Handles a line received from the server.
     ///
-    /// Over HTTP, a server sends its requests in the response stream of the request that they belong to. `related` is the
-    /// call of that stream, if the transport has such streams. A request that names no call is refused, unless
-    /// [one user](ClientOptions::is_shared) has exactly one open call.
+    /// Over HTTP, a server sends its requests in the response stream of the request that they
+    /// belong to. `related` is the call of that stream, if the transport has such streams. A
+    /// request that names no call is refused, unless [one user](ClientOptions::is_shared) has
+    /// exactly one open call.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, related: Option<UpstreamCall>) {
         let incoming = self.peer.handle_line(line);
         self.handle_incoming(incoming, related);
@@ -232,10 +234,11 @@ impl Client {
         }
     }
 
-    /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports. For a server since 2026-07-28 the
-    /// level applies to all later calls, for an older one to the connection. The level in the `_meta` of a call has
-    /// precedence; up to 2025-11-25 it can only lower the level of the connection, and a server that rejects the level
-    /// causes [`ClientEvent::LogLevelFailed`].
+    /// Requests log messages of at least this level, which [`ClientEvent::Log`] reports. For a
+    /// server since 2026-07-28 the level applies to all later calls, for an older one to the
+    /// connection. The level in the `_meta` of a call has precedence; up to 2025-11-25 it can only
+    /// lower the level of the connection, and a server that rejects the level causes
+    /// [`ClientEvent::LogLevelFailed`].
     ///
     /// # Errors
     /// Returns an error if the client is not ready, or too many requests are open.

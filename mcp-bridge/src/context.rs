@@ -1,8 +1,8 @@
 //! `x-model-context`: structured data that an elicitation carries for a rich form.
 //!
-//! The schema of an elicitation describes the answer. The protocol has no place for the data that a form displays, such
-//! as a list of flights or a seat map. That data travels in up to three carriers, and every known client preserves at
-//! least one of them:
+//! The schema of an elicitation describes the answer. The protocol has no place for the data that a
+//! form displays, such as a list of flights or a seat map. That data travels in up to three
+//! carriers, and every known client preserves at least one of them:
 //!
 //! | carrier | on the wire | preserved by |
 //! |---|---|---|
@@ -10,8 +10,9 @@
 //! | [`Carrier::Schema`] | `requestedSchema["x-model-context"]` | clients that pass the schema on unchanged |
 //! | [`Carrier::Message`] | a section at the end of `message`: a line `--x-model-context: application/json`, then a line of JSON | all clients |
 //!
-//! [`encode`] writes the selected carriers. [`extract`] reads the first carrier that is present, in the order of the
-//! table, and returns the elicitation without any of them. Both also support the later name `x-elicit-context`.
+//! [`encode`] writes the selected carriers. [`extract`] reads the first carrier that is present, in
+//! the order of the table, and returns the elicitation without any of them. Both also support the
+//! later name `x-elicit-context`.
 //!
 //! ```
 //! use jsonrpc_core::wire;
@@ -40,13 +41,14 @@
 //! ```
 //!
 //! Guarantees:
-//! - A context is extracted unchanged, apart from white space between tokens, whatever the message and the schema
-//!   contain, as long as one carrier arrives intact. If several carriers differ, the first takes precedence and a [`ContextDiagnostic`] reports the mismatch.
+//! - A context is extracted unchanged, apart from white space between tokens, whatever the message
+//!   and the schema contain, as long as one carrier arrives intact. If several carriers differ, the
+//!   first takes precedence and a [`ContextDiagnostic`] reports the mismatch.
 //! - Encoding again replaces the previous context.
 //! - Text that is not recognized as a context is never removed from a message.
-//! - A context passes through clients and logs, so it must not contain secrets. Its content usually comes from third
-//!   parties: keep it out of the conversation with a model unless the tool intends otherwise, and treat links in it as
-//!   data.
+//! - A context passes through clients and logs, so it must not contain secrets. Its content usually
+//!   comes from third parties: keep it out of the conversation with a model unless the tool intends
+//!   otherwise, and treat links in it as data.
 use crate::mcp::capabilities::ClientCapabilities;
 use alloc::string::String;
 use core::fmt;
@@ -72,8 +74,8 @@ pub const NAME: &str = "x-model-context";
 /// The successor of [`NAME`]. Accepted when reading.
 pub const LATER_NAME: &str = "x-elicit-context";
 
-/// Qualified name of the context in `_meta`, as the specification requires. It is also the name of the extension by
-/// which a client declares support for it.
+/// Qualified name of the context in `_meta`, as the specification requires. It is also the name of
+/// the extension by which a client declares support for it.
 pub const EXTENSION: &str = "dev.spanwire/model-context";
 
 /// A part of an elicitation that can carry a context.
@@ -112,8 +114,8 @@ impl Carriers {
     /// The schema and the message, the carriers that predate `_meta`.
     pub const SCHEMA_AND_MESSAGE: Self = Self { schema: true, message: true, ..Self::NONE };
 
-    /// Returns the carriers that a peer requires: only `_meta` if it declared [`EXTENSION`] in `extensions` or, up to
-    /// 2025-11-25, in `experimental`; otherwise all.
+    /// Returns the carriers that a peer requires: only `_meta` if it declared [`EXTENSION`] in
+    /// `extensions` or, up to 2025-11-25, in `experimental`; otherwise all.
     pub fn for_peer(capabilities: &ClientCapabilities) -> Self {
         if capabilities.has_extension(EXTENSION) { Self::META } else { Self::ALL }
     }

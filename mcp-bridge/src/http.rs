@@ -1,10 +1,12 @@
 //! Message-dependent headers of the Streamable HTTP transport.
 //!
-//! From 2026-07-28, the headers of a request repeat parts of its body, so that intermediaries can route it without
-//! parsing the body: the version, the method, the name of its subject, and the tool arguments that the schema marks
-//! with `x-mcp-header`. A client [writes](headers_of) them and a server [compares](check) them with the body.
+//! From 2026-07-28, the headers of a request repeat parts of its body, so that intermediaries can
+//! route it without parsing the body: the version, the method, the name of its subject, and the
+//! tool arguments that the schema marks with `x-mcp-header`. A client [writes](headers_of) them and
+//! a server [compares](check) them with the body.
 //!
-//! Spec: [Request Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
+//! Spec: [Request
+//! Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
 //! (2026-07-28)
 //!
 //! ```
@@ -56,7 +58,8 @@ pub const NAME: &str = "Mcp-Name";
 
 /// Session id. Up to 2025-11-25.
 ///
-/// Spec: [Session Management](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management)
+/// Spec: [Session
+/// Management](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management)
 pub const SESSION_ID: &str = "Mcp-Session-Id";
 
 /// Prefix of the header names given by `x-mcp-header`. Since 2026-07-28.
@@ -67,9 +70,11 @@ const KEYWORD: &str = "x-mcp-header";
 
 const SENTINEL: (&str, &str) = ("=?base64?", "?=");
 
-/// Encodes a header value: unchanged if it is a valid header value, otherwise as base64 between markers.
+/// Encodes a header value: unchanged if it is a valid header value, otherwise as base64 between
+/// markers.
 ///
-/// Spec: [Value Encoding](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding)
+/// Spec: [Value
+/// Encoding](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding)
 ///
 /// ```
 /// use mcp_bridge::http::{decode_value, encode_value};
@@ -126,7 +131,8 @@ pub struct BadParamHeader {
 
 /// Returns the arguments of a tool that are repeated in headers, in schema order.
 ///
-/// Spec: [Schema Extension](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension)
+/// Spec: [Schema
+/// Extension](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension)
 ///
 /// # Errors
 /// Returns an error if an `x-mcp-header` keyword is invalid.
@@ -142,7 +148,8 @@ pub fn param_headers(tool: &Tool) -> Result<Vec<ParamHeader>, BadParamHeader> {
     Ok(found)
 }
 
-/// Finds the marked arguments. `path` is the path of the argument, if it is reachable through `properties` only.
+/// Finds the marked arguments. `path` is the path of the argument, if it is reachable through
+/// `properties` only.
 fn find(
     schema: &Value,
     mut path: Option<&mut Vec<String>>,
@@ -260,13 +267,15 @@ pub fn headers_of(
 
 /// Compares the headers of a request from 2026-07-28 with its body.
 ///
-/// `tool` is the tool that the request calls. `header` returns the value of a header by its case-insensitive name.
+/// `tool` is the tool that the request calls. `header` returns the value of a header by its
+/// case-insensitive name.
 ///
-/// The version is compared only if the body contains one. A request without a version is rejected by the
-/// [server](crate::server::Server).
+/// The version is compared only if the body contains one. A request without a version is rejected
+/// by the [server](crate::server::Server).
 ///
 /// # Errors
-/// Returns the error to respond with, with HTTP status 400: a header is missing, invalid or different from the body.
+/// Returns the error to respond with, with HTTP status 400: a header is missing, invalid or
+/// different from the body.
 pub fn check<'a>(
     received: &Received<'_>,
     tool: Option<&Tool>,

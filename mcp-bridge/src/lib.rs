@@ -1,10 +1,11 @@
-//! The [Model Context Protocol](https://modelcontextprotocol.io) (MCP) as open, lossless types, with sans-IO machines for
-//! servers and clients of tools.
+//! The [Model Context Protocol](https://modelcontextprotocol.io) (MCP) as open, lossless types,
+//! with sans-IO machines for servers and clients of tools.
 //!
-//! Use this crate to serve tools, to call the tools of other servers, or to translate between the two generations of the
-//! protocol: up to [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and since
-//! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28). Servers and clients have one interface for
-//! both.
+//! Use this crate to serve tools, to call the tools of other servers, or to translate between the
+//! two generations of the protocol: up to
+//! [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and since
+//! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28). Servers and clients have
+//! one interface for both.
 //!
 //! ```toml
 //! [dependencies]
@@ -82,9 +83,10 @@
 //! use mcp_bridge::mcp::content::ContentBlock;
 //! use mcp_bridge::mcp::tools::CallToolResult;
 //!
-//! let result: CallToolResult = wire::decode(r#"{"content":[{"type":"text","text":"21 °C"},{"type":"hologram","z":3}]}"#)?;
-//! let [ContentBlock::Text(text), hologram] = &result.content[..] else { panic!("expected two blocks") };
-//! assert_eq!((text.text.as_str(), hologram.is_known()), ("21 °C", false));
+//! let result: CallToolResult = wire::decode(r#"{"content":[{"type":"text","text":"21
+//! °C"},{"type":"hologram","z":3}]}"#)?; let [ContentBlock::Text(text), hologram] =
+//! &result.content[..] else { panic!("expected two blocks") }; assert_eq!((text.text.as_str(),
+//! hologram.is_known()), ("21 °C", false));
 //! # Ok::<(), wire::DecodeError>(())
 //! ```
 //!

@@ -1,9 +1,10 @@
 //! Tool names that every model accepts, derived from the names that servers use.
 //!
-//! The name of a tool is unique only within its server and may contain up to 128 characters, including dots. Models
-//! accept up to 64 of the characters `A-Z a-z 0-9 _ -`.
+//! The name of a tool is unique only within its server and may contain up to 128 characters,
+//! including dots. Models accept up to 64 of the characters `A-Z a-z 0-9 _ -`.
 //!
-//! Spec: [Tool Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
+//! Spec: [Tool
+//! Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
 use alloc::format;
 use alloc::string::String;
 
@@ -24,8 +25,8 @@ fn is_plain_byte(byte: u8) -> bool {
 
 /// Derives a tool name that every model accepts.
 ///
-/// The result is `server__tool` if that is valid, otherwise a valid prefix of it followed by eight hexadecimal digits
-/// of a hash. Each `attempt` gives a different name.
+/// The result is `server__tool` if that is valid, otherwise a valid prefix of it followed by eight
+/// hexadecimal digits of a hash. Each `attempt` gives a different name.
 ///
 /// The result is deterministic across programs and versions. It cannot be parsed; the
 /// [`Registry`](crate::registry::Registry) maps it back to the tool.
@@ -58,8 +59,8 @@ pub fn mangle(server: Option<&str>, tool: &str, attempt: u32) -> String {
 /// Length of the hash in hexadecimal digits.
 const HASH_LEN: usize = 8;
 
-/// [FNV-1a](https://www.rfc-editor.org/rfc/rfc9923) of the inputs. The lengths of the parts are hashed as well, so that
-/// different parts never form the same input.
+/// [FNV-1a](https://www.rfc-editor.org/rfc/rfc9923) of the inputs. The lengths of the parts are
+/// hashed as well, so that different parts never form the same input.
 fn hash(server: Option<&str>, tool: &str, attempt: u32) -> u32 {
     let length = u32::try_from(server.map_or(0, |server| server.len() + 1)).unwrap_or(u32::MAX);
     let parts = [&length.to_le_bytes()[..], &attempt.to_le_bytes()];

@@ -1,7 +1,8 @@
-//! Tools that ask questions while they run. A waiting call is kept in memory, in a store, or in a token.
+//! Tools that ask questions while they run. A waiting call is kept in memory, in a store, or in a
+//! token.
 //!
-//! A tool is one async function that can ask the user and the model. How it waits is [configured](SuspendPolicy) on the
-//! host, not in the tool:
+//! A tool is one async function that can ask the user and the model. How it waits is
+//! [configured](SuspendPolicy) on the host, not in the tool:
 //!
 //! | policy | state of a waiting call | program that can resume it | code of the tool |
 //! |---|---|---|---|

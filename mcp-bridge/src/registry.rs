@@ -38,7 +38,8 @@ pub enum ToolSource {
     Local,
     /// An MCP server.
     Mcp {
-        /// The name that the host gave to the server. Self-reported names may change and need not be unique.
+        /// The name that the host gave to the server. Self-reported names may change and need not
+        /// be unique.
         server: String,
     },
     /// The page or editor of the user.
@@ -118,14 +119,16 @@ impl SourceNames {
     }
 }
 
-/// Treatment of a tool with a name that is taken. Names that models do not accept are always [mangled](names::mangle).
+/// Treatment of a tool with a name that is taken. Names that models do not accept are always
+/// [mangled](names::mangle).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CollisionPolicy {
     /// Prefixes the name with that of the server, or of the kind of source.
     #[default]
     Rename,
-    /// Prefixes the names of all tools of MCP servers, so that no name depends on the order of registration.
+    /// Prefixes the names of all tools of MCP servers, so that no name depends on the order of
+    /// registration.
     PrefixAll,
     /// Leaves the tool out and [reports](Registry::collisions) the collision.
     KeepFirst,
@@ -177,7 +180,8 @@ pub struct Collision {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The name is taken and the policy is [`CollisionPolicy::Reject`], or the source has two tools with this name.
+    /// The name is taken and the policy is [`CollisionPolicy::Reject`], or the source has two tools
+    /// with this name.
     #[error("duplicate tool name `{0}`")]
     Taken(String),
     /// The limit [`Registry::MAX_TOOLS`] is reached.
@@ -187,7 +191,8 @@ pub enum RegisterError {
 
 /// A set of tools with their sources and the names under which models call them.
 ///
-/// The order is that of registration and stays stable, so that prompt caches of models remain valid.
+/// The order is that of registration and stays stable, so that prompt caches of models remain
+/// valid.
 ///
 /// The [module](self) has an example.
 ///
@@ -221,8 +226,9 @@ impl Registry {
     /// Adds a tool and returns the name under which models call it.
     ///
     /// # Errors
-    /// Returns an error if the name is taken and cannot be changed, or the registry is full. A tool that
-    /// [`CollisionPolicy::KeepFirst`] leaves out is not an error: the name of the first tool is returned.
+    /// Returns an error if the name is taken and cannot be changed, or the registry is full. A tool
+    /// that [`CollisionPolicy::KeepFirst`] leaves out is not an error: the name of the first tool
+    /// is returned.
     pub fn register(&mut self, tool: Tool, source: ToolSource) -> Result<String, RegisterError> {
         if self.tools.len() >= Self::MAX_TOOLS {
             return Err(RegisterError::Full);
@@ -295,7 +301,8 @@ impl Registry {
         &self.collisions
     }
 
-    /// Removes all tools of a source and returns their number. The names of other tools are unchanged.
+    /// Removes all tools of a source and returns their number. The names of other tools are
+    /// unchanged.
     pub fn remove_source(&mut self, source: &ToolSource) -> usize {
         let before = self.tools.len();
         self.tools.retain(|tool| tool.source != *source);
@@ -363,8 +370,8 @@ object! {
     }
 }
 
-/// Returns the parameters according to a schema, in schema order. A parameter that cannot be decoded has the type
-/// `any`.
+/// Returns the parameters according to a schema, in schema order. A parameter that cannot be
+/// decoded has the type `any`.
 fn parameters(schema: &Raw) -> Vec<ToolParameter> {
     let root: Extra = schema.decode().unwrap_or_default();
     let mut budget = MAX_REFERENCES;

@@ -1,9 +1,11 @@
-//! Converts JSON Schemas into forms that strict clients accept, and validates the answers against the original schema.
+//! Converts JSON Schemas into forms that strict clients accept, and validates the answers against
+//! the original schema.
 //!
-//! The schema of an elicitation is a small subset of JSON Schema: a flat object of text, numbers, booleans and choices.
-//! Clients reject the whole elicitation for anything else (a reference, a nested object, `null` as a type), or silently
-//! ignore a keyword. [`restrict`] converts the schema of a Rust type into one that all clients accept, and reports what
-//! was lost. [`Form::read`] reassembles the answer and validates it against the original schema.
+//! The schema of an elicitation is a small subset of JSON Schema: a flat object of text, numbers,
+//! booleans and choices. Clients reject the whole elicitation for anything else (a reference, a
+//! nested object, `null` as a type), or silently ignore a keyword. [`restrict`] converts the schema
+//! of a Rust type into one that all clients accept, and reports what was lost. [`Form::read`]
+//! reassembles the answer and validates it against the original schema.
 //!
 //! | in the schema | in the form | [`Loss`] |
 //! |---|---|---|
@@ -16,7 +18,8 @@
 //! | anything else | a field for JSON text | [`LossKind::AsJson`] |
 //! | keyword that forms do not support (`pattern`, `uniqueItems`, `format: "uuid"`, …) | omitted | [`LossKind::Dropped`] |
 //!
-//! Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
+//! Spec: [Requested
+//! Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
 //! (2026-07-28)
 //!
 //! ```
@@ -129,11 +132,13 @@ impl Form {
         self.ask(text)
     }
 
-    /// Reads an answer: validates it against the form, reassembles the structure of the original schema, validates it
-    /// against that schema (with the feature `validate`), and deserializes it as `T`.
+    /// Reads an answer: validates it against the form, reassembles the structure of the original
+    /// schema, validates it against that schema (with the feature `validate`), and deserializes it
+    /// as `T`.
     ///
     /// # Errors
-    /// Returns the problems of the answer. [`ask_again`](Self::ask_again) presents them to the user.
+    /// Returns the problems of the answer. [`ask_again`](Self::ask_again) presents them to the
+    /// user.
     pub fn read<T: DeserializeOwned>(&self, content: &Extra) -> Result<T, AnswerProblems> {
         let value = self.read_value(content)?;
         let text = Raw::from_value(&value).map_err(|_| AnswerProblems::one("", "expected JSON"))?;
@@ -254,7 +259,8 @@ impl core::error::Error for AnswerProblems {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnswerProblem {
-    /// Location in the content, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
+    /// Location in the content, a JSON pointer ([RFC
+    /// 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
     /// The expectation that is violated. It does not contain the answer.
     pub problem: String,

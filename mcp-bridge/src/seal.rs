@@ -1,5 +1,5 @@
-//! States sealed with AES-256-GCM. The holder of a sealed state can neither read nor modify it, nor use it for another
-//! purpose or after its expiry.
+//! States sealed with AES-256-GCM. The holder of a sealed state can neither read nor modify it, nor
+//! use it for another purpose or after its expiry.
 //!
 //! ```
 //! use core::time::Duration;
@@ -67,12 +67,12 @@ pub enum OpenError {
 
 /// Seals states with AES-256-GCM.
 ///
-/// The format (version 1) is the URL-safe base64 encoding of the version, the number of the key, the expiry in seconds
-/// (8 bytes, big-endian), a 12-byte nonce, and the ciphertext. The first three and the value that the state is bound to
-/// are authenticated.
+/// The format (version 1) is the URL-safe base64 encoding of the version, the number of the key,
+/// the expiry in seconds (8 bytes, big-endian), a 12-byte nonce, and the ciphertext. The first
+/// three and the value that the state is bound to are authenticated.
 ///
-/// A state can be opened any number of times until it expires. Random nonces limit a key to 2³² states; rotate it
-/// before.
+/// A state can be opened any number of times until it expires. Random nonces limit a key to 2³²
+/// states; rotate it before.
 ///
 /// The [module](self) has an example.
 pub struct SealedStates<C, R> {
@@ -103,8 +103,8 @@ const NONCE: usize = 12;
 impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> SealedStates<C, R> {
     /// Creates a codec that seals with `key`, for `lifetime`.
     ///
-    /// `clock` returns the time since an epoch shared by all holders of the key. `random` fills its argument with bytes
-    /// from a cryptographically secure source.
+    /// `clock` returns the time since an epoch shared by all holders of the key. `random` fills its
+    /// argument with bytes from a cryptographically secure source.
     pub fn new(key: StateKey, lifetime: Duration, clock: C, random: R) -> Self {
         Self { key, earlier: Vec::new(), lifetime, clock, random }
     }
@@ -119,8 +119,8 @@ impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> SealedStates<C, R> {
     /// Opens a state.
     ///
     /// # Errors
-    /// Returns an error if the text is not a sealed state, its key is unknown, or it was modified, bound to something
-    /// else, or has expired.
+    /// Returns an error if the text is not a sealed state, its key is unknown, or it was modified,
+    /// bound to something else, or has expired.
     pub fn try_open(&self, sealed: &str, bound_to: &str) -> Result<String, OpenError> {
         let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| OpenError::Malformed)?;
         let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or(OpenError::Malformed)?;
@@ -143,7 +143,8 @@ impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> SealedStates<C, R> {
 }
 
 impl<C: Fn() -> Duration, R: Fn(&mut [u8; 12])> StateCodec for SealedStates<C, R> {
-    /// Seals a state. A state that exceeds the limit of the cipher (64 GiB) results in a text that cannot be opened.
+    /// Seals a state. A state that exceeds the limit of the cipher (64 GiB) results in a text that
+    /// cannot be opened.
     fn seal(&self, state: &str, bound_to: &str) -> String {
         let ends = (self.clock)().saturating_add(self.lifetime).as_secs().to_be_bytes();
         let header = [&[VERSION, self.key.number][..], &ends].concat();

@@ -1,9 +1,9 @@
 //! A tool server on one connection, for clients of both generations.
 //!
-//! The server performs no I/O and reads no clock. The caller passes it the messages that arrive and the current time,
-//! runs the calls that [`poll_event`](Server::poll_event) returns, and sends what
-//! [`poll_outgoing`](Server::poll_outgoing) returns, in order. The interface of a tool is the same for clients of both
-//! generations:
+//! The server performs no I/O and reads no clock. The caller passes it the messages that arrive and
+//! the current time, runs the calls that [`poll_event`](Server::poll_event) returns, and sends what
+//! [`poll_outgoing`](Server::poll_outgoing) returns, in order. The interface of a tool is the same
+//! for clients of both generations:
 //!
 //! | a tool | client up to 2025-11-25 | client since 2026-07-28 |
 //! |---|---|---|
@@ -11,9 +11,10 @@
 //! | is called again, with the answers and its state | after the last answer | when the client calls again |
 //! | [completes](Server::finish) | a result | a result with a `resultType` |
 //!
-//! The generation of a request follows from its `_meta`; a client of the older generation starts with `initialize`. A
-//! connection is any ordered channel: a child process, an HTTP session, or a single HTTP request of the newer
-//! generation. A server is cheap to create, and its tools are shared.
+//! The generation of a request follows from its `_meta`; a client of the older generation starts
+//! with `initialize`. A connection is any ordered channel: a child process, an HTTP session, or a
+//! single HTTP request of the newer generation. A server is cheap to create, and its tools are
+//! shared.
 //!
 //! ```
 //! use jsonrpc_core::wire::{self, Raw};
@@ -182,14 +183,15 @@ impl Server {
         }
     }
 
-    /// Handles a line received from the client, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next) or
-    /// any other transport.
+    /// Handles a line received from the client, as returned by
+    /// [`Lines::next`](jsonrpc_core::framing::Lines::next) or any other transport.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>) {
         let incoming = self.peer.handle_line(line);
         self.handle_incoming(incoming, None);
     }
 
-    /// Handles a decoded message. A transport that needs the params of a request decodes it as [`Received`] first.
+    /// Handles a decoded message. A transport that needs the params of a request decodes it as
+    /// [`Received`] first.
     pub fn handle_message<'a>(&mut self, message: impl Into<Received<'a>>) {
         let Received { message, params } = message.into();
         let incoming = self.peer.handle_message(message);
@@ -293,7 +295,8 @@ impl Server {
         self.peer.poll_timeout()
     }
 
-    /// Advances the clock to `now`. Questions past their deadline are answered with an error and cancelled.
+    /// Advances the clock to `now`. Questions past their deadline are answered with an error and
+    /// cancelled.
     pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(ended) = self.peer.poll_ended(now) {
             if ended.reason == jsonrpc_core::EndReason::Expired {

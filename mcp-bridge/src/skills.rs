@@ -1,9 +1,10 @@
 //! Agent skills: a catalog for servers, and the checks that hosts have to make.
 //!
-//! The directory of a skill, and the conversion of its frontmatter from YAML to JSON, belong to the program. A
-//! [`SkillCatalog`] in [`ServerOptions`](crate::server::ServerOptions) answers the requests of clients. A host lists skills
-//! with [`Client::request`](crate::client::Client::request), [checks](check) each entry, and [verifies](verify) each file
-//! that it reads:
+//! The directory of a skill, and the conversion of its frontmatter from YAML to JSON, belong to the
+//! program. A [`SkillCatalog`] in [`ServerOptions`](crate::server::ServerOptions) answers the
+//! requests of clients. A host lists skills with
+//! [`Client::request`](crate::client::Client::request), [checks](check) each entry, and
+//! [verifies](verify) each file that it reads:
 //!
 //! ```
 //! use jsonrpc_core::wire;
@@ -30,7 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Spec: [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx) (SEP-2640)
+//! Spec:
+//! [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+//! (SEP-2640)
 use crate::mcp::base::{CacheScope, ResultType, page};
 use crate::mcp::capabilities::{ResourcesCapability, ServerCapabilities};
 use crate::mcp::content::ResourceContents;
@@ -145,13 +148,13 @@ impl SkillCatalog {
         self
     }
 
-    /// Adds the skill in the directory `path`, such as `billing/refunds`. The last segment is the name of the skill.
-    /// `frontmatter` is that of its `SKILL.md`, and `files` are all files below the directory. A skill within the directory
-    /// of another one is added to both.
+    /// Adds the skill in the directory `path`, such as `billing/refunds`. The last segment is the
+    /// name of the skill. `frontmatter` is that of its `SKILL.md`, and `files` are all files below
+    /// the directory. A skill within the directory of another one is added to both.
     ///
     /// # Errors
-    /// Returns an error if the skill does not meet the specification, exceeds its limits, or conflicts with another skill.
-    /// The catalog is then unchanged.
+    /// Returns an error if the skill does not meet the specification, exceeds its limits, or
+    /// conflicts with another skill. The catalog is then unchanged.
     pub fn add(
         &mut self,
         path: &str,
@@ -166,7 +169,8 @@ impl SkillCatalog {
         if self.get(&uri).is_some() {
             return Err(SkillError::Repeated { uri });
         }
-        let (mut listed, mut served) = (Vec::new(), BTreeMap::new());
+        let mut listed = Vec::new();
+        let mut served = BTreeMap::new();
         for file in files {
             let file_uri = format!("{root}/{}", check::encoded(&file.path)?);
             listed.push(SkillResource::from(SkillResourceMembers {
@@ -191,7 +195,8 @@ impl SkillCatalog {
         }
         for (uri, file) in served {
             let main = uri == skill.uri;
-            // The own entry of a skill describes its `SKILL.md` better than that of the skill around it.
+            // The own entry of a skill describes its `SKILL.md` better than that of the skill
+            // around it.
             if main || !self.files.contains_key(&uri) {
                 self.files.insert(uri, file);
             }
@@ -222,9 +227,10 @@ impl SkillCatalog {
         capabilities.resources.get_or_insert_with(ResourcesCapability::new);
     }
 
-    /// Answers a request for skills, files or directories, for the list of resources, which then are the `SKILL.md`
-    /// files, or for that of templates, which is empty. Returns `None` for any other request. The result is one since
-    /// 2026-07-28; [`adapt_outcome`](crate::server::adapt_outcome) adapts it.
+    /// Answers a request for skills, files or directories, for the list of resources, which then
+    /// are the `SKILL.md` files, or for that of templates, which is empty. Returns `None` for any
+    /// other request. The result is one since 2026-07-28;
+    /// [`adapt_outcome`](crate::server::adapt_outcome) adapts it.
     pub fn handle(&self, request: &ClientRequest) -> Option<Result<Raw, ErrorObject>> {
         Some(match request {
             ClientRequest::ListSkills(params) => self.list(params.cursor.as_deref()),

@@ -57,7 +57,8 @@ const MAX_NOTICES: usize = 1024;
 /// Size of the read buffer in bytes.
 const READ_SIZE: usize = 64 << 10;
 
-/// Serves tools over stdin and stdout until stdin ends. Calls that wait for an answer are kept in memory.
+/// Serves tools over stdin and stdout until stdin ends. Calls that wait for an answer are kept in
+/// memory.
 ///
 /// # Errors
 /// Returns an error if reading stdin or writing stdout fails.
@@ -65,7 +66,8 @@ pub async fn serve(
     server_info: Implementation,
     tools: impl IntoIterator<Item = PluginTool>,
 ) -> io::Result<()> {
-    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(since_1970);
     let owner = format!("{}-{:x}", std::process::id(), since_1970().as_nanos());
     let host = PluginHost::new(tools, SuspendPolicy::Park, store, owner, clock);
     let tools: Vec<Tool> = host.tools().cloned().collect();
@@ -73,11 +75,13 @@ pub async fn serve(
     serve_on(Arc::new(host), options, refuse, tokio::io::stdin(), tokio::io::stdout()).await
 }
 
-/// Serves the tools of a host on a single client connection until `reader` ends. Unfinished calls are then dropped.
+/// Serves the tools of a host on a single client connection until `reader` ends. Unfinished calls
+/// are then dropped.
 ///
-/// `answer` answers requests that are not about tools, such as those for prompts and resources, which `options` have to
-/// declare; [`refuse`] is for servers of tools only. Each result is one since 2026-07-28, and is
-/// [adapted](crate::server::adapt_outcome) to an older client. Skills and subscriptions need no answer.
+/// `answer` answers requests that are not about tools, such as those for prompts and resources,
+/// which `options` have to declare; [`refuse`] is for servers of tools only. Each result is one
+/// since 2026-07-28, and is [adapted](crate::server::adapt_outcome) to an older client. Skills and
+/// subscriptions need no answer.
 ///
 /// # Errors
 /// Returns an error if reading `reader` or writing `writer` fails.
@@ -92,11 +96,14 @@ where
     A: Future<Output = Result<Raw, ErrorObject>> + Send + 'static,
 {
     let (notices, mut reported) = mpsc::channel(MAX_NOTICES);
-    let (server, running) = (Server::new(options), BTreeMap::new());
+    let server = Server::new(options);
+    let running = BTreeMap::new();
     let calls = JoinSet::new();
     let mut served = Served { host, server, running, calls, notices, next_id: 0 };
-    let (mut asked, mut answers) = (HashMap::new(), JoinSet::new());
-    let (mut lines, mut buffer) = (Lines::new(Lines::DEFAULT_LIMIT), alloc::vec![0; READ_SIZE]);
+    let mut asked = HashMap::new();
+    let mut answers = JoinSet::new();
+    let mut lines = Lines::new(Lines::DEFAULT_LIMIT);
+    let mut buffer = alloc::vec![0; READ_SIZE];
     loop {
         while let Some((id, request, era)) = served.next_request() {
             let request = Arc::<ClientRequest>::from(request);
@@ -168,7 +175,8 @@ struct Running {
 }
 
 impl Served {
-    /// Handles events until the next request that is not about tools. Returns `None` after the last event.
+    /// Handles events until the next request that is not about tools. Returns `None` after the last
+    /// event.
     fn next_request(&mut self) -> Option<(RequestId, Box<ClientRequest>, Era)> {
         loop {
             match self.server.poll_event()? {
@@ -188,7 +196,8 @@ impl Served {
         // The connection has a single client, so the id only has to be unique.
         let session = format!("{}-{}", self.host.owner(), self.next_id);
         self.next_id += 1;
-        let (id, notices) = (call.id, self.notices.clone());
+        let id = call.id;
+        let notices = self.notices.clone();
         let sink: NoticeSink = Arc::new(move |notice| {
             // If the queue is full, the client does not read. Notices are not worth waiting for.
             let _dropped = notices.try_send((id, notice.clone()));

@@ -9,11 +9,11 @@
 //! | `complete` | page | the answer is complete |
 //! | `error` | page | an error occurred |
 //!
-//! `source` is a later addition to `tool_start` and `tool_complete`. It is optional, its absence means `local`, and
-//! older pages ignore it.
+//! `source` is a later addition to `tool_start` and `tool_complete`. It is optional, its absence
+//! means `local`, and older pages ignore it.
 //!
-//! [`ToolEvents`] creates these two messages from updates of tool calls, once per call and in any order of updates. The
-//! updates come from an agent or from a local tool.
+//! [`ToolEvents`] creates these two messages from updates of tool calls, once per call and in any
+//! order of updates. The updates come from an agent or from a local tool.
 //!
 //! ```
 //! use mcp_bridge::mcp::tools::Tool;
@@ -156,7 +156,8 @@ object! {
 pub struct CallUpdate<'a> {
     /// Id of the call.
     pub call_id: &'a str,
-    /// Name under which the model called the tool, if known. For a call of an agent, the tool's name or else the title.
+    /// Name under which the model called the tool, if known. For a call of an agent, the tool's
+    /// name or else the title.
     pub name: Option<&'a str>,
     /// The arguments.
     pub input: Option<&'a Raw>,
@@ -169,7 +170,9 @@ pub struct CallUpdate<'a> {
 impl<'a> CallUpdate<'a> {
     /// Creates an update without content.
     pub fn new(call_id: &'a str) -> Self {
-        let (name, input, output) = (None, None, None);
+        let name = None;
+        let input = None;
+        let output = None;
         Self { call_id, name, input, output, status: CallStatus::Unchanged }
     }
 }
@@ -194,7 +197,8 @@ pub enum CallStatus {
 impl From<&str> for CallStatus {
     /// Converts the status of an agent's tool call.
     ///
-    /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v1/schema#toolcallstatus) (ACP v1)
+    /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v1/schema#toolcallstatus)
+    /// (ACP v1)
     fn from(name: &str) -> Self {
         match name {
             "pending" => Self::Pending,
@@ -217,9 +221,9 @@ impl From<&str> for CallStatus {
 /// | completed or failed | `tool_start` if it was not sent before, and `tool_complete` |
 /// | any further update | none |
 ///
-/// The name of the tool is the last name before `tool_start`, or else the id of the call. Its source is looked up in
-/// the registry. A call that is still open at the end of a turn, because its tool asks the user, continues in a later
-/// turn.
+/// The name of the tool is the last name before `tool_start`, or else the id of the call. Its
+/// source is looked up in the registry. A call that is still open at the end of a turn, because its
+/// tool asks the user, continues in a later turn.
 ///
 /// The [module](self) has an example.
 #[derive(Clone, Debug, Default)]
@@ -249,7 +253,8 @@ impl ToolEvents {
         Self { calls: BTreeMap::new(), source_names }
     }
 
-    /// Handles an update of a call. Returns at most two messages, with the given timestamp (ISO 8601).
+    /// Handles an update of a call. Returns at most two messages, with the given timestamp (ISO
+    /// 8601).
     pub fn handle(
         &mut self,
         update: &CallUpdate<'_>,
@@ -304,13 +309,15 @@ impl ToolEvents {
         self.calls.get(call_id).is_some_and(|call| call.started.is_some() && !call.is_ended)
     }
 
-    /// Ends a turn. Ended calls are forgotten, so that their ids may be reused; open calls may end in a later turn.
+    /// Ends a turn. Ended calls are forgotten, so that their ids may be reused; open calls may end
+    /// in a later turn.
     pub fn end_turn(&mut self) {
         self.calls.retain(|_, call| call.started.is_some() && !call.is_ended);
         self.calls.values_mut().for_each(|call| call.is_carried = true);
     }
 
-    /// Returns whether another call can be tracked. A call of an earlier turn is evicted if necessary.
+    /// Returns whether another call can be tracked. A call of an earlier turn is evicted if
+    /// necessary.
     fn has_room(&mut self) -> bool {
         if self.calls.len() < Self::MAX_CALLS {
             return true;
@@ -344,8 +351,8 @@ impl TrackedCall {
     }
 }
 
-/// Returns the result of a tool as text: its text blocks, one per line, and other blocks as JSON. A result without
-/// content is represented by its structured content as JSON.
+/// Returns the result of a tool as text: its text blocks, one per line, and other blocks as JSON. A
+/// result without content is represented by its structured content as JSON.
 pub fn result_text(result: &CallToolResult) -> String {
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.text.clone(),

@@ -47,7 +47,8 @@ pub enum AttributeValue {
     F64(f64),
     /// A list of strings.
     StringArray(Vec<Cow<'static, str>>),
-    /// JSON text of a structured value, in events only. Log records carry the value, span events the text.
+    /// JSON text of a structured value, in events only. Log records carry the value, span events
+    /// the text.
     Json(String),
 }
 
@@ -100,7 +101,8 @@ impl From<[Cow<'static, str>; 1]> for AttributeValue {
     }
 }
 
-/// Maximum length in bytes of a name chosen by a peer (tool, agent, mode, id). Longer names are truncated.
+/// Maximum length in bytes of a name chosen by a peer (tool, agent, mode, id). Longer names are
+/// truncated.
 pub const MAX_NAME_BYTES: usize = 256;
 
 /// Truncates a name of a peer to [`MAX_NAME_BYTES`].

@@ -24,7 +24,8 @@ pub(crate) enum Over {
 }
 
 impl Over {
-    /// Returns the status of spans that end with the connection. If it is not an error, the reason is set as `key`.
+    /// Returns the status of spans that end with the connection. If it is not an error, the reason
+    /// is set as `key`.
     pub(crate) fn set(self, key: &'static str, attributes: &mut Attributes) -> Status {
         let error = match self {
             Self::Closed(ClosedBy::Client) => error_type::CLIENT_CLOSED,

@@ -1,8 +1,9 @@
 //! Capture of content: the text that users, models and tools produce.
 //!
-//! Content is not recorded by default. [`Policy::content`](crate::Policy::content) selects whether it is recorded on spans, in events, or both.
-//! [`Policy::titles`](crate::Policy::titles) and [`Policy::paths`](crate::Policy::paths) control two short and informative kinds separately. [`Policy::redaction`](crate::Policy::redaction)
-//! processes each text before it is recorded.
+//! Content is not recorded by default. [`Policy::content`](crate::Policy::content) selects whether
+//! it is recorded on spans, in events, or both. [`Policy::titles`](crate::Policy::titles) and
+//! [`Policy::paths`](crate::Policy::paths) control two short and informative kinds separately.
+//! [`Policy::redaction`](crate::Policy::redaction) processes each text before it is recorded.
 //!
 //! | content | attribute | [`ContentKind`] | policy |
 //! |---|---|---|---|
@@ -14,9 +15,11 @@
 //! | command lines | `acp.terminal.command` | `Command` | `content` |
 //! | error messages | span status, not in events | `ErrorMessage` | `content` |
 //!
-//! On a span, a structured value is a JSON string. In an event it is [`AttributeValue::Json`](crate::AttributeValue::Json), a structured value for
-//! log records. The event immediately precedes the end of its span (for `fs/*` and `terminal/*` it follows the start,
-//! and with [`V1_39`](crate::Profile::V1_39) a second event has the result), and does not count against [`Limits::events_per_span`](crate::Limits::events_per_span):
+//! On a span, a structured value is a JSON string. In an event it is
+//! [`AttributeValue::Json`](crate::AttributeValue::Json), a structured value for log records. The
+//! event immediately precedes the end of its span (for `fs/*` and `terminal/*` it follows the
+//! start, and with [`V1_39`](crate::Profile::V1_39) a second event has the result), and does not
+//! count against [`Limits::events_per_span`](crate::Limits::events_per_span):
 //!
 //! | span | event |
 //! |---|---|
@@ -44,7 +47,8 @@
 //! assert_eq!(input.map(|input| input.value.clone()), Some(String::from(expected).into()));
 //! ```
 //!
-//! Spec: [Capturing instructions, inputs, and outputs, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#capturing-instructions-inputs-and-outputs)
+//! Spec: [Capturing instructions, inputs, and outputs,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#capturing-instructions-inputs-and-outputs)
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
@@ -107,18 +111,21 @@ pub enum ContentKind {
 
 /// Transforms content before it is recorded.
 ///
-/// The function is called for each text separately: for a whole part of a message, regardless of the number of chunks,
-/// and for each string in tool arguments and results. A list of strings, such as the words of a command, is also passed as one
-/// text, separated by spaces; if that has another replacement, it replaces the list. These texts are truncated afterwards. Other texts are truncated before, so
-/// the last word may be incomplete, and the replacement is not truncated again. Numbers in tool arguments are not
-/// passed to the function. Arguments nested more than 127 levels deep are replaced by `null`.
+/// The function is called for each text separately: for a whole part of a message, regardless of
+/// the number of chunks, and for each string in tool arguments and results. A list of strings, such
+/// as the words of a command, is also passed as one text, separated by spaces; if that has another
+/// replacement, it replaces the list. These texts are truncated afterwards. Other texts are
+/// truncated before, so the last word may be incomplete, and the replacement is not truncated
+/// again. Numbers in tool arguments are not passed to the function. Arguments nested more than 127
+/// levels deep are replaced by `null`.
 #[derive(Clone)]
 pub struct Redaction(Arc<Hook>);
 
 type Hook = dyn Fn(ContentKind, &str) -> Option<String> + Send + Sync;
 
 impl Redaction {
-    /// Creates a redaction. The function returns the replacement of a text, or `None` to record it unchanged.
+    /// Creates a redaction. The function returns the replacement of a text, or `None` to record it
+    /// unchanged.
     pub fn new(
         redact: impl Fn(ContentKind, &str) -> Option<String> + Send + Sync + 'static,
     ) -> Self {

@@ -26,8 +26,8 @@ pub struct ContentLimits {
     pub part_bytes: usize,
     /// Maximum number of parts of a message.
     pub parts: usize,
-    /// Maximum size of the arguments or the result of a tool. A longer value is replaced by an object with the start of
-    /// its text.
+    /// Maximum size of the arguments or the result of a tool. A longer value is replaced by an
+    /// object with the start of its text.
     pub tool_bytes: usize,
 }
 

@@ -1,8 +1,9 @@
-//! Extractors: tokens, cost, models, tool names and exit codes that agents send outside of the members of the protocol.
+//! Extractors: tokens, cost, models, tool names and exit codes that agents send outside of the
+//! members of the protocol.
 //!
-//! Agents put values into `_meta`, private notifications and the results of tools. An [`Extractor`] is a row of a table:
-//! an agent, a kind of message, a place in it, and the value found there. [`Extractors`] are the rows in use: those of
-//! this crate, and those of the program before them.
+//! Agents put values into `_meta`, private notifications and the results of tools. An [`Extractor`]
+//! is a row of a table: an agent, a kind of message, a place in it, and the value found there.
+//! [`Extractors`] are the rows in use: those of this crate, and those of the program before them.
 //!
 //! | agent | message | place | value | seen in |
 //! |---|---|---|---|---|
@@ -22,8 +23,8 @@
 //! | any | `_x.ai/session_notification` | `/update/usage/inputTokens` and its siblings | tokens of the turn | description of the agent |
 //! | any | tool call | `/_meta/x.ai~1tool/name` | tool name | description of the agent |
 //!
-//! Members of the protocol take precedence: `usage` of the response over extracted tokens, `name` over an extracted
-//! tool name.
+//! Members of the protocol take precedence: `usage` of the response over extracted tokens, `name`
+//! over an extracted tool name.
 //!
 //! ```
 //! use semconv_map::extract::Extractors;
@@ -63,7 +64,8 @@ pub(crate) use learned::{Learned, ToolFacts};
 /// Maximum number of extractors in a list of the program.
 pub const MAX_EXTRACTORS: usize = 256;
 
-/// A place in the messages of an agent, and the value found there. See the [module](self) documentation.
+/// A place in the messages of an agent, and the value found there. See the [module](self)
+/// documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -93,10 +95,11 @@ pub struct Extractor {
 pub enum Message {
     /// `answer`: the result of `session/prompt`; in version 2 also the update to the idle state.
     Answer,
-    /// `announcement`: an update of the type `tool_call`. Only its id, title, `_meta` and `rawOutput` are available.
+    /// `announcement`: an update of the type `tool_call`. Only its id, title, `_meta` and
+    /// `rawOutput` are available.
     Announcement,
-    /// `tool_call`: an announcement, a `tool_call_update`, or the tool call of a permission request. Only its id, title,
-    /// `_meta` and `rawOutput` are available.
+    /// `tool_call`: an announcement, a `tool_call_update`, or the tool call of a permission
+    /// request. Only its id, title, `_meta` and `rawOutput` are available.
     ToolCall,
     /// Params of the notification with this method.
     Notification(Cow<'static, str>),
@@ -122,7 +125,8 @@ pub enum Extracted {
     InputTokens,
     /// Number of output tokens.
     OutputTokens,
-    /// Number of all tokens, which decides whether cached and reasoning tokens are counted as input and output.
+    /// Number of all tokens, which decides whether cached and reasoning tokens are counted as input
+    /// and output.
     TotalTokens,
     /// Number of input tokens read from a cache.
     CacheReadTokens,
@@ -156,8 +160,8 @@ pub enum Covers {
     Session,
 }
 
-/// The extractors in use: those of the program, then those of this crate. The first that finds a value of its kind in a
-/// message decides.
+/// The extractors in use: those of the program, then those of this crate. The first that finds a
+/// value of its kind in a message decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extractors {
     own: Arc<[Extractor]>,
@@ -180,8 +184,8 @@ impl Extractors {
     /// Reads a JSON array of [`Extractor`]s, which precede those of this crate.
     ///
     /// # Errors
-    /// Returns an error if the text is not an array of extractors, if a path is not a JSON pointer, or if there are more
-    /// than [`MAX_EXTRACTORS`].
+    /// Returns an error if the text is not an array of extractors, if a path is not a JSON pointer,
+    /// or if there are more than [`MAX_EXTRACTORS`].
     pub fn from_json(json: &str) -> Result<Self, ExtractorError> {
         let own: Vec<Extractor> = serde_json::from_str(json).map_err(ExtractorError::Json)?;
         if own.len() > MAX_EXTRACTORS {
@@ -343,7 +347,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns the name of a tool in the `_meta` of a message, at a place that does not depend on the agent.
+/// Returns the name of a tool in the `_meta` of a message, at a place that does not depend on the
+/// agent.
 pub(crate) fn name_in_meta(meta: &str) -> Option<String> {
     let of_any =
         agents::AGENTS.iter().filter(|row| row.agent == "*" && row.value == Extracted::ToolName);

@@ -13,7 +13,8 @@
 //!
 //! The value is used for `gen_ai.response.finish_reasons` and in the output message.
 //!
-//! Spec: [`FinishReason` of the message schema, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json),
+//! Spec: [`FinishReason` of the message schema,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json),
 //! [ACP stop reasons](https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons)
 use crate::attribute::clip;
 use crate::policy::FinishReasonPolicy;
@@ -25,8 +26,8 @@ pub const ERROR: &str = "error";
 /// Finish reason of a turn with an unobserved end.
 pub const INCOMPLETE: &str = "incomplete";
 
-/// Returns the finish reason of a stop reason. An unknown stop reason is returned unchanged, truncated to
-/// [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES).
+/// Returns the finish reason of a stop reason. An unknown stop reason is returned unchanged,
+/// truncated to [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES).
 ///
 /// ```
 /// use acp_types::v1::prompt_turn::StopReason;

@@ -1,7 +1,8 @@
 //! Names of attributes and events. Each name is defined once in this module.
 //!
-//! Names defined by the conventions link to the release of [`Profile::V1_41`](crate::Profile::V1_41). Names with the
-//! prefix `acp.` are specific to this crate.
+//! Names defined by the conventions link to the release of
+//! [`Profile::V1_41`](crate::Profile::V1_41). Names with the prefix `acp.` are specific to this
+//! crate.
 
 macro_rules! keys {
     ($( $text:literal, $url:literal { $( $(#[$doc:meta])* $NAME:ident = $name:literal; )+ } )+) => { $( $(
@@ -68,16 +69,18 @@ attributes! {
         GEN_AI_PROMPT_NAME = "gen_ai.prompt.name";
     }
     "GenAI conventions, in development", "https://github.com/open-telemetry/semantic-conventions-genai" {
-        /// Number of input tokens written to the provider's cache. [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV)
-        /// only.
+        /// Number of input tokens written to the provider's cache.
+        /// [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
         GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS = "gen_ai.usage.cache_write.input_tokens";
-        /// Number of output tokens used for reasoning. [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
+        /// Number of output tokens used for reasoning.
+        /// [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
         GEN_AI_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.usage.reasoning.output_tokens";
-        /// Reasoning level of the session: its config option of category `thought_level`. Only in the event with the content
-        /// of a turn, with [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV).
+        /// Reasoning level of the session: its config option of category `thought_level`. Only in
+        /// the event with the content of a turn, with
+        /// [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV).
         GEN_AI_REQUEST_REASONING_LEVEL = "gen_ai.request.reasoning.level";
-        /// Present and `true` if the agent compacted its context during the turn. Only in the event with the content of a
-        /// turn, with [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV).
+        /// Present and `true` if the agent compacted its context during the turn. Only in the event
+        /// with the content of a turn, with [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV).
         GEN_AI_CONVERSATION_COMPACTED = "gen_ai.conversation.compacted";
         /// Modality of the tokens counted by a metric, always `unknown`.
         /// [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
@@ -90,7 +93,8 @@ attributes! {
         MCP_PROTOCOL_VERSION = "mcp.protocol.version";
         /// The MCP session, if the transport has one.
         MCP_SESSION_ID = "mcp.session.id";
-        /// URI of a resource that is read or subscribed to, see [`Policy::paths`](crate::Policy::paths).
+        /// URI of a resource that is read or subscribed to, see
+        /// [`Policy::paths`](crate::Policy::paths).
         MCP_RESOURCE_URI = "mcp.resource.uri";
     }
     "error attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/error.md" {
@@ -112,11 +116,13 @@ attributes! {
         JSONRPC_REQUEST_ID = "jsonrpc.request.id";
         /// The version of JSON-RPC, always `2.0`.
         JSONRPC_PROTOCOL_VERSION = "jsonrpc.protocol.version";
-        /// Why the span of an MCP or JSON-RPC request ended without a response, one of [`end`]. Specific to this crate.
+        /// Why the span of an MCP or JSON-RPC request ended without a response, one of [`end`].
+        /// Specific to this crate.
         JSONRPC_REQUEST_END = "jsonrpc.request.end";
     }
     "network attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/network.md" {
-        /// Transport of the connection, see [`Policy::network_transport`](crate::Policy::network_transport).
+        /// Transport of the connection, see
+        /// [`Policy::network_transport`](crate::Policy::network_transport).
         NETWORK_TRANSPORT = "network.transport";
     }
     "process attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/process.md" {
@@ -184,8 +190,8 @@ attributes! {
         ACP_TERMINAL_COMMAND = "acp.terminal.command";
     }
     "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
-        /// Number of updates replayed by `session/load`, `session/resume` or `session/fork`. They describe the past and
-        /// create no spans.
+        /// Number of updates replayed by `session/load`, `session/resume` or `session/fork`. They
+        /// describe the past and create no spans.
         ACP_SESSION_REPLAYED_UPDATES = "acp.session.replayed_updates";
         /// The session created by `session/fork`.
         ACP_SESSION_FORK_ID = "acp.session.fork.id";
@@ -228,7 +234,8 @@ pub mod link {
             RESUME = "resume";
             /// The session was forked. The link leads to the last turn of the original session.
             FORK = "fork";
-            /// The client sent its own span with the request, and the exporter records it as a link.
+            /// The client sent its own span with the request, and the exporter records it as a
+            /// link.
             CALLER = "caller";
             /// A subagent resumed work. The link leads to its previous span.
             SUBAGENT = "subagent";
@@ -306,7 +313,8 @@ pub mod error_type {
 pub mod end {
     keys! {
         "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn" {
-            /// The agent reported the tool call as cancelled, or the sender of an MCP request cancelled it.
+            /// The agent reported the tool call as cancelled, or the sender of an MCP request
+            /// cancelled it.
             CANCELLED = "cancelled";
             /// The turn ended without a final status of the tool call.
             TURN_END = "turn_end";

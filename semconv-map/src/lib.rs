@@ -1,9 +1,10 @@
 //! Maps ACP, MCP and JSON-RPC traffic to OpenTelemetry GenAI spans, events and metrics.
 //!
-//! Use this crate in a program that sees the messages between an editor and a coding agent (a proxy, an agent host, an
-//! agent) to record what happened: turns, tool calls, permission requests, tokens and cost. A [`Tracker`] takes every line
-//! with its time and returns [`Record`]s. It performs no I/O, reads no clock and depends on no OpenTelemetry crate, so the
-//! records can be passed to an SDK, written to a file, or checked in a test.
+//! Use this crate in a program that sees the messages between an editor and a coding agent (a
+//! proxy, an agent host, an agent) to record what happened: turns, tool calls, permission requests,
+//! tokens and cost. A [`Tracker`] takes every line with its time and returns [`Record`]s. It
+//! performs no I/O, reads no clock and depends on no OpenTelemetry crate, so the records can be
+//! passed to an SDK, written to a file, or checked in a test.
 //!
 //! ```toml
 //! [dependencies]
@@ -43,8 +44,9 @@
 //! assert_eq!(output, ["0ns start invoke_agent", "1s start execute_tool execute", "1s end Unset", "2s end Unset"]);
 //! ```
 //!
-//! The folder `examples` contains a program that traces a recorded session (`trace_session`) and one that measures an MCP
-//! connection (`measure_mcp`). The section [To OpenTelemetry](#to-opentelemetry) shows how records become SDK spans.
+//! The folder `examples` contains a program that traces a recorded session (`trace_session`) and
+//! one that measures an MCP connection (`measure_mcp`). The section [To
+//! OpenTelemetry](#to-opentelemetry) shows how records become SDK spans.
 //!
 //! # Overview
 //!
@@ -82,38 +84,39 @@
 //! | all of these | [metrics](metric) | | [`metric`] |
 //! | text of messages and thoughts | the time of the first; with content capture, messages | | [`content`], [`messages`] |
 //!
-//! The mappings of [`RpcTracker`] are in [`mcp`] for MCP and in [`rpc`] for other JSON-RPC protocols.
+//! The mappings of [`RpcTracker`] are in [`mcp`] for MCP and in [`rpc`] for other JSON-RPC
+//! protocols.
 //!
 //! # What is not recorded
 //!
-//! **Content**: prompts, answers, thoughts, titles, arguments, results, paths, commands and error messages. Content is
-//! recorded only if [`Policy::content`] permits it, on spans or in events, within the limits of [`messages`], and after
-//! [`Policy::redaction`]. Ids, modes, kinds, and the names of agents, models, methods and tools are not content.
+//! **Content**: prompts, answers, thoughts, titles, arguments, results, paths, commands and error
+//! messages. Content is recorded only if [`Policy::content`] permits it, on spans or in events,
+//! within the limits of [`messages`], and after [`Policy::redaction`]. Ids, modes, kinds, and the
+//! names of agents, models, methods and tools are not content.
 //!
-//! **Records beyond the limits**: see [`Limits`] and [`Counters`]. A span reserves room for its end when it starts, so every
-//! span that starts also ends.
+//! **Records beyond the limits**: see [`Limits`] and [`Counters`]. A span reserves room for its end
+//! when it starts, so every span that starts also ends.
 //!
-//! **Invalid messages**: lines that are not messages, and messages that do not match their method, are counted and never
-//! cause an error. A request with invalid params still becomes a span.
+//! **Invalid messages**: lines that are not messages, and messages that do not match their method,
+//! are counted and never cause an error. A request with invalid params still becomes a span.
 //!
 //! # Conventions
 //!
-//! [`Profile::V1_41`] is the default: semantic conventions v1.41.1, the last release that contains the GenAI
-//! conventions.
-//! [`Profile::V1_39`] corresponds to v1.39.0, and [`Profile::GENAI_DEV`] to the new repository of the GenAI
-//! conventions, which
-//! has no release yet. [`Profile`] has a table of the differences. Pass [`Profile::schema_url`] to the instrumentation scope.
+//! [`Profile::V1_41`] is the default: semantic conventions v1.41.1, the last release that contains
+//! the GenAI conventions. [`Profile::V1_39`] corresponds to v1.39.0, and [`Profile::GENAI_DEV`] to
+//! the new repository of the GenAI conventions, which has no release yet. [`Profile`] has a table
+//! of the differences. Pass [`Profile::schema_url`] to the instrumentation scope.
 //!
 //! # Trace context
 //!
-//! A client request with a `traceparent` in its `_meta` starts a span with that parent, and its `baggage` is part of the
-//! start: see [`trace_context`]. The tracker never modifies a line. To propagate the context of a span, use
-//! [`trace_context::inject`].
+//! A client request with a `traceparent` in its `_meta` starts a span with that parent, and its
+//! `baggage` is part of the start: see [`trace_context`]. The tracker never modifies a line. To
+//! propagate the context of a span, use [`trace_context::inject`].
 //!
 //! # Metrics
 //!
-//! With [`Policy::record_metrics`], turns, tool calls, requests, permissions and sessions are measured. [`metric`] lists all
-//! metrics with units and buckets.
+//! With [`Policy::record_metrics`], turns, tool calls, requests, permissions and sessions are
+//! measured. [`metric`] lists all metrics with units and buckets.
 //!
 #![doc = include_str!("opentelemetry.md")]
 //!

@@ -23,11 +23,12 @@
 //! | `notifications/cancelled` from the sender | unset, `jsonrpc.request.end` = `cancelled`, and the event `mcp.cancelled` |
 //! | the connection ends | Error, `connection_closed` |
 //!
-//! Metrics: `mcp.client.operation.duration` of CLIENT spans, `mcp.server.operation.duration` of SERVER spans, and from
-//! `initialize` to the end `mcp.client.session.duration` or `mcp.server.session.duration`, depending on the observed
-//! side.
+//! Metrics: `mcp.client.operation.duration` of CLIENT spans, `mcp.server.operation.duration` of
+//! SERVER spans, and from `initialize` to the end `mcp.client.session.duration` or
+//! `mcp.server.session.duration`, depending on the observed side.
 //!
-//! Spec: [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
+//! Spec: [MCP,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
 //! [Model Context Protocol, 2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25),
 //! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28)
 use crate::attribute::{Attributes, clip, cut};
@@ -41,8 +42,8 @@ use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::find_member;
 
-/// Methods that may be part of a span name: those of the versions 2025-11-25 and 2026-07-28 and of the extension for
-/// tasks, in both directions.
+/// Methods that may be part of a span name: those of the versions 2025-11-25 and 2026-07-28 and of
+/// the extension for tasks, in both directions.
 pub const METHODS: &[&str] = &[
     "completion/complete",
     "elicitation/create",
@@ -82,7 +83,8 @@ pub const METHODS: &[&str] = &[
     "tools/list",
 ];
 
-/// Sets the attributes of a request and returns the span name. The id is text, and absent for `null`.
+/// Sets the attributes of a request and returns the span name. The id is text, and absent for
+/// `null`.
 pub(crate) fn set_call(
     policy: &Policy,
     attributes: &mut Attributes,

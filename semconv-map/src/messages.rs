@@ -13,13 +13,16 @@
 //! | tool call | `tool_call` |
 //! | completed compaction | [`GENAI_DEV`](crate::Profile::GENAI_DEV) only: `compaction` with the `id`, without the summary |
 //!
-//! Content that exceeds the [`ContentLimits`] is truncated to valid JSON: text is shortened and its part marked
-//! `"truncated":true`; base64 data is replaced by an empty string, because a fragment is useless; further parts are
-//! left out. A [`Redaction`](crate::content::Redaction) processes texts, data, URIs, names and titles. Types,
-//! modalities, MIME types, ids and tool names are not redacted.
+//! Content that exceeds the [`ContentLimits`] is truncated to valid JSON: text is shortened and its
+//! part marked `"truncated":true`; base64 data is replaced by an empty string, because a fragment
+//! is useless; further parts are left out. A [`Redaction`](crate::content::Redaction) processes
+//! texts, data, URIs, names and titles. Types, modalities, MIME types, ids and tool names are not
+//! redacted.
 //!
-//! Spec: [input messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json),
-//! [output messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json)
+//! Spec: [input
+//! messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json),
+//! [output
+//! messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json)
 //! (v1.41.1)
 use crate::attribute::{clip, cut};
 use crate::content::ContentKind;
@@ -43,7 +46,8 @@ pub(crate) struct Message {
 
 #[derive(Clone, Debug)]
 struct Part {
-    /// The message that the last streamed text belongs to. `None` if the last part cannot be extended.
+    /// The message that the last streamed text belongs to. `None` if the last part cannot be
+    /// extended.
     stream: Option<Stream>,
     members: Map<String, Value>,
 }

@@ -21,8 +21,9 @@
 //! | `mcp.client.session.duration`, `mcp.server.session.duration` | s | an MCP connection from `initialize` to its end | each |
 //!
 //! A turn has no metrics of single inferences, such as `gen_ai.client.inference.duration` and
-//! `gen_ai.invoke_agent.inference_calls`, because ACP does not report inferences. The metrics `gen_ai.server.*` are
-//! intended for operators of models. No metric has a session, a title or a path as attribute.
+//! `gen_ai.invoke_agent.inference_calls`, because ACP does not report inferences. The metrics
+//! `gen_ai.server.*` are intended for operators of models. No metric has a session, a title or a
+//! path as attribute.
 //!
 //! Metrics are recorded if [`Policy::record_metrics`](crate::Policy::record_metrics) is set.
 //!
@@ -45,9 +46,12 @@
 //! assert_eq!(measured, Some(2.0.into()));
 //! ```
 //!
-//! Spec: [GenAI metrics, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-metrics.md),
-//! [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
-//! [RPC metrics, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/rpc-metrics.md)
+//! Spec: [GenAI metrics,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-metrics.md),
+//! [MCP,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
+//! [RPC metrics,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/rpc-metrics.md)
 use crate::attribute::Attribute;
 use crate::keys;
 use crate::span_handle::SpanHandle;
@@ -72,7 +76,8 @@ pub struct Metric {
     pub unit: &'static str,
     /// Description of the metric.
     pub description: &'static str,
-    /// Upper bounds of the histogram buckets, except the last, which is unbounded. Empty for other instruments.
+    /// Upper bounds of the histogram buckets, except the last, which is unbounded. Empty for other
+    /// instruments.
     pub boundaries: &'static [f64],
 }
 

@@ -83,7 +83,8 @@ impl Profile {
         metrics: metric::V1_39,
     };
 
-    /// Semantic conventions v1.41.1, the last release that contains the GenAI conventions. This is the default.
+    /// Semantic conventions v1.41.1, the last release that contains the GenAI conventions. This is
+    /// the default.
     pub const V1_41: Self = Self {
         schema_url: SCHEMA_URL,
         agent_version: keys::GEN_AI_AGENT_VERSION,
@@ -98,10 +99,11 @@ impl Profile {
         metrics: metric::V1_41,
     };
 
-    /// The GenAI conventions in their own repository, at commit `06ec68e` of 2026-10-07. They have no release, and
-    /// names may change.
+    /// The GenAI conventions in their own repository, at commit `06ec68e` of 2026-10-07. They have
+    /// no release, and names may change.
     ///
-    /// Spec: [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai)
+    /// Spec:
+    /// [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai)
     pub const GENAI_DEV: Self = Self {
         schema_url: "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev",
         agent_version: keys::GEN_AI_AGENT_VERSION,
@@ -176,16 +178,18 @@ pub struct Policy {
     pub extractors: Extractors,
     /// Value of `network.transport`, `pipe` for stdio. `None` omits the attribute.
     pub network_transport: Option<Cow<'static, str>>,
-    /// Where prompts, answers, tool arguments and results, commands and error messages are recorded.
+    /// Where prompts, answers, tool arguments and results, commands and error messages are
+    /// recorded.
     pub content: Capture,
     /// Whether titles of tools and subagents are recorded.
     pub titles: Gate,
-    /// Whether paths of files and URIs of resources are recorded outside of messages, arguments and results.
+    /// Whether paths of files and URIs of resources are recorded outside of messages, arguments and
+    /// results.
     pub paths: Gate,
     /// Size limits of recorded content.
     pub content_limits: ContentLimits,
-    /// Whether notifications of an [`RpcTracker`](crate::RpcTracker) are recorded as spans, as the conventions for MCP
-    /// describe. Such spans have no duration.
+    /// Whether notifications of an [`RpcTracker`](crate::RpcTracker) are recorded as spans, as the
+    /// conventions for MCP describe. Such spans have no duration.
     pub record_notifications: bool,
     /// Transforms content before it is recorded.
     pub redaction: Option<Redaction>,
@@ -197,7 +201,8 @@ pub struct Policy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FinishReasonPolicy {
-    /// The values of the message schemas, see [`finish_reason`](fn@crate::finish_reason::finish_reason).
+    /// The values of the message schemas, see
+    /// [`finish_reason`](fn@crate::finish_reason::finish_reason).
     #[default]
     Semconv,
     /// The stop reason unchanged.
@@ -224,19 +229,19 @@ pub enum ProviderPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolTypePolicy {
-    /// No type, because the conventions describe where a tool runs, while the kind describes what it does.
-    /// `acp.tool.kind` contains the kind.
+    /// No type, because the conventions describe where a tool runs, while the kind describes what
+    /// it does. `acp.tool.kind` contains the kind.
     #[default]
     Omit,
     /// The table in [`tool_type`](mod@crate::tool_type).
     ByKind,
-    /// The observed place of execution: `function` if the agent requested files or terminals of the client while this
-    /// was the only running tool call, else `extension`.
+    /// The observed place of execution: `function` if the agent requested files or terminals of the
+    /// client while this was the only running tool call, else `extension`.
     ByExecution,
 }
 
-/// Meaning of the token counts in a prompt response. The specification describes totals of the session, but most agents
-/// report the turn.
+/// Meaning of the token counts in a prompt response. The specification describes totals of the
+/// session, but most agents report the turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UsagePolicy {

@@ -21,7 +21,8 @@
 //! assert_eq!(provider(Some("opencode"), None), None);
 //! ```
 //!
-//! Spec: [`gen_ai.provider.name`, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/gen-ai.md)
+//! Spec: [`gen_ai.provider.name`,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/gen-ai.md)
 
 /// Providers with the beginnings of their models, and a part of the names of their agents.
 const PROVIDERS: [(&str, &[&str], Option<&str>); 7] = [

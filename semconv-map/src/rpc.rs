@@ -1,7 +1,8 @@
 //! Mapping of MCP and other JSON-RPC connections: one span per request.
 //!
-//! An [`RpcTracker`] observes one side of a connection. Messages sent by that side become CLIENT spans, messages
-//! received SERVER spans. The tables for MCP are in [`crate::mcp`]. For other JSON-RPC protocols:
+//! An [`RpcTracker`] observes one side of a connection. Messages sent by that side become CLIENT
+//! spans, messages received SERVER spans. The tables for MCP are in [`crate::mcp`]. For other
+//! JSON-RPC protocols:
 //!
 //! | property | value |
 //! |---|---|
@@ -12,7 +13,8 @@
 //! | `jsonrpc.request.id`, `jsonrpc.protocol.version` | the id without quotes; `2.0` |
 //! | `rpc.response.status_code`, `error.type`, status | as for MCP |
 //!
-//! Spec: [JSON-RPC, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
+//! Spec: [JSON-RPC,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
 use crate::acp::lifecycle;
 use crate::acp::tool_call::set_tool_content;
 use crate::attribute::{Attributes, clip, id_text};
@@ -56,8 +58,9 @@ pub enum ConnectionEnd {
 
 /// Converts the lines of an MCP or JSON-RPC connection into spans.
 ///
-/// Like [`Tracker`](crate::Tracker), it reads no clock and performs no I/O, every span that starts also ends, and
-/// records that exceed the [`Limits`] are counted. [`Limits::sessions`] has no effect.
+/// Like [`Tracker`](crate::Tracker), it reads no clock and performs no I/O, every span that starts
+/// also ends, and records that exceed the [`Limits`] are counted. [`Limits::sessions`] has no
+/// effect.
 ///
 /// ```
 /// use core::time::Duration;
@@ -136,11 +139,11 @@ impl RpcTracker {
         self.session_id = id.map(clip);
     }
 
-    /// Handles one line or HTTP body: a message or a batch of messages. The observed side has sent or received it. Blank
-    /// lines are ignored.
+    /// Handles one line or HTTP body: a message or a batch of messages. The observed side has sent
+    /// or received it. Blank lines are ignored.
     ///
-    /// `now` is an offset from an epoch of the caller's choice. Time never goes backwards: an earlier value counts as
-    /// the latest one so far.
+    /// `now` is an offset from an epoch of the caller's choice. Time never goes backwards: an
+    /// earlier value counts as the latest one so far.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
         self.spans.advance(now);
         let line = line.trim_ascii();
@@ -160,7 +163,8 @@ impl RpcTracker {
         }
     }
 
-    /// Handles the end of the connection. All open spans end, and all state except the counters is reset.
+    /// Handles the end of the connection. All open spans end, and all state except the counters is
+    /// reset.
     pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
         self.spans.advance(now);
         for call in self.open.take_if(|_| true) {
@@ -184,7 +188,8 @@ impl RpcTracker {
         self.spans.poll()
     }
 
-    /// Returns the span of an unanswered request, for [`trace_context::inject`](crate::trace_context::inject).
+    /// Returns the span of an unanswered request, for
+    /// [`trace_context::inject`](crate::trace_context::inject).
     pub fn request_span(&self, direction: Direction, id: &RequestId) -> Option<SpanHandle> {
         self.open.get(direction, id).map(|call| call.span)
     }
@@ -329,7 +334,8 @@ impl RpcTracker {
         name
     }
 
-    /// Returns the only open request of the opposite direction as the parent of a request, if there is exactly one.
+    /// Returns the only open request of the opposite direction as the parent of a request, if there
+    /// is exactly one.
     fn surrounding(&self, direction: Direction) -> Parent {
         let mut open = self.open.of(direction.reversed());
         let only = open.next().filter(|_| open.next().is_none()).map(|call| call.span);

@@ -14,8 +14,8 @@ use core::time::Duration;
 
 /// An item of telemetry, for a trace or metric backend.
 ///
-/// Each span starts once and ends once; its events are in between. A span ends before its parent. The attributes of a
-/// start and of its end have no key in common.
+/// Each span starts once and ends once; its events are in between. A span ends before its parent.
+/// The attributes of a start and of its end have no key in common.
 ///
 /// ```
 /// use semconv_map::{Record, Tracker};
@@ -72,8 +72,8 @@ pub struct SpanStart {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Link {
-    /// The linked span. It started earlier and has usually ended: an exporter has to remember the contexts of turns for
-    /// a while, and omits links to spans that it no longer remembers.
+    /// The linked span. It started earlier and has usually ended: an exporter has to remember the
+    /// contexts of turns for a while, and omits links to spans that it no longer remembers.
     pub to: SpanHandle,
     /// Attributes of the link: [`acp.link.reason`](crate::keys::ACP_LINK_REASON).
     pub attributes: Vec<Attribute>,
@@ -120,11 +120,12 @@ pub struct SpanEvent {
 }
 
 impl SpanEvent {
-    /// Returns whether the event has the content of its span. In the conventions, such an event is a log record of the
-    /// severity `DEBUG` with the context of the span. Exporters without log records add it to the span. Other events
-    /// always belong to the span.
+    /// Returns whether the event has the content of its span. In the conventions, such an event is
+    /// a log record of the severity `DEBUG` with the context of the span. Exporters without log
+    /// records add it to the span. Other events always belong to the span.
     ///
-    /// Spec: [Events, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-events.md)
+    /// Spec: [Events,
+    /// v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-events.md)
     pub fn is_log(&self) -> bool {
         matches!(self.name, event::INFERENCE_DETAILS | event::DETAILS)
     }

@@ -1,8 +1,9 @@
 //! Types of tools, according to the GenAI conventions.
 //!
-//! `gen_ai.tool.type` describes where a tool runs, but the `kind` of ACP describes what it does, so no type is recorded
-//! by default. [`ToolTypePolicy::ByExecution`] uses the observed place of execution: `function` if the agent requested
-//! files or terminals of the client, else `extension`. [`ToolTypePolicy::ByKind`] uses this table:
+//! `gen_ai.tool.type` describes where a tool runs, but the `kind` of ACP describes what it does, so
+//! no type is recorded by default. [`ToolTypePolicy::ByExecution`] uses the observed place of
+//! execution: `function` if the agent requested files or terminals of the client, else `extension`.
+//! [`ToolTypePolicy::ByKind`] uses this table:
 //!
 //! | ACP `kind` | `gen_ai.tool.type` |
 //! |---|---|
@@ -10,7 +11,8 @@
 //! | `edit`, `delete`, `move`, `execute`, `think`, `switch_mode`, `other` | `extension` |
 //! | any other | `extension` |
 //!
-//! Spec: [`gen_ai.tool.type`, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/gen-ai.md),
+//! Spec: [`gen_ai.tool.type`,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/gen-ai.md),
 //! [`ToolKind`](https://agentclientprotocol.com/protocol/v1/schema#toolkind)
 use crate::policy::ToolTypePolicy;
 use acp_types::v1::tool_calls::ToolKind;

@@ -1,12 +1,14 @@
 //! Trace context in the `_meta` of requests: parsing and injection.
 //!
 //! A [`Tracker`](crate::Tracker) parses trace context in every request and returns it as
-//! [`Parent::Remote`](crate::span::Parent::Remote) and [`SpanStart::baggage`](crate::span::SpanStart::baggage). It
-//! never modifies a line. A proxy can [`inject`] the context of the span that
-//! [`Tracker::request_span`](crate::Tracker::request_span) returns. ACP and MCP use the same keys.
+//! [`Parent::Remote`](crate::span::Parent::Remote) and
+//! [`SpanStart::baggage`](crate::span::SpanStart::baggage). It never modifies a line. A proxy can
+//! [`inject`] the context of the span that [`Tracker::request_span`](crate::Tracker::request_span)
+//! returns. ACP and MCP use the same keys.
 //!
-//! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/), [W3C Baggage](https://www.w3.org/TR/baggage/),
-//! [ACP extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
+//! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/), [W3C
+//! Baggage](https://www.w3.org/TR/baggage/), [ACP
+//! extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -24,7 +26,8 @@ pub const TRACEPARENT: &str = "traceparent";
 pub const TRACESTATE: &str = "tracestate";
 /// Maximum length of a `tracestate` in bytes. A longer value is dropped, but the parent is kept.
 ///
-/// The specification requires at least 512, see [Limits](https://www.w3.org/TR/trace-context-1/#tracestate-limits).
+/// The specification requires at least 512, see
+/// [Limits](https://www.w3.org/TR/trace-context-1/#tracestate-limits).
 pub const MAX_TRACESTATE_BYTES: usize = 1024;
 /// Maximum number of members of a `tracestate`.
 ///
@@ -82,7 +85,8 @@ impl TraceContext {
         Some(Self { tracestate, ..Self::new(trace_id, span_id, flags)? })
     }
 
-    /// Parses the two keys of a request's `_meta`, given as JSON text. Returns `None` if there is no valid context.
+    /// Parses the two keys of a request's `_meta`, given as JSON text. Returns `None` if there is
+    /// no valid context.
     ///
     /// ```
     /// use semconv_map::trace_context::TraceContext;
@@ -96,7 +100,8 @@ impl TraceContext {
         Self::parse(&meta_text(meta, TRACEPARENT)?, meta_text(meta, TRACESTATE).as_deref())
     }
 
-    /// Returns the value of `traceparent`, in version 00, with the two defined flags *sampled* and *random*.
+    /// Returns the value of `traceparent`, in version 00, with the two defined flags *sampled* and
+    /// *random*.
     ///
     /// ```
     /// use semconv_map::trace_context::TraceContext;
@@ -108,7 +113,8 @@ impl TraceContext {
     ///
     /// Spec: [trace-flags, Level 2](https://www.w3.org/TR/trace-context-2/#trace-flags)
     pub fn traceparent(&self) -> String {
-        let (trace, span) = (u128::from_be_bytes(self.trace_id), u64::from_be_bytes(self.span_id));
+        let trace = u128::from_be_bytes(self.trace_id);
+        let span = u64::from_be_bytes(self.span_id);
         format!("00-{trace:032x}-{span:016x}-{:02x}", self.flags & 3)
     }
 

@@ -39,17 +39,18 @@ pub(crate) use unanswered::Unanswered;
 
 /// Converts the lines of one connection, both directions, into spans.
 ///
-/// The tracker reads no clock and performs no I/O. Pass each line with its time to [`handle_line`](Self::handle_line),
-/// then drain [`poll`](Self::poll). For any input, every span that starts also ends, and records that exceed the
-/// [`Limits`] are counted.
+/// The tracker reads no clock and performs no I/O. Pass each line with its time to
+/// [`handle_line`](Self::handle_line), then drain [`poll`](Self::poll). For any input, every span
+/// that starts also ends, and records that exceed the [`Limits`] are counted.
 ///
-/// A connection starts with `initialize`. A later successful `initialize`, after a restart of an agent behind a proxy
-/// or of the client, starts a new connection: spans opened before the request end with
-/// [`INITIALIZED_AGAIN`](keys::end::INITIALIZED_AGAIN), and sessions are forgotten. A session that is loaded or resumed
-/// then continues from its last turn and its previous cost. A failed `initialize` has no effect.
+/// A connection starts with `initialize`. A later successful `initialize`, after a restart of an
+/// agent behind a proxy or of the client, starts a new connection: spans opened before the request
+/// end with [`INITIALIZED_AGAIN`](keys::end::INITIALIZED_AGAIN), and sessions are forgotten. A
+/// session that is loaded or resumed then continues from its last turn and its previous cost. A
+/// failed `initialize` has no effect.
 ///
-/// Spec: [`initialize`](https://agentclientprotocol.com/protocol/v2/schema#initialize), "the latest successful
-/// `initialize` is authoritative"; version 1 permits it only
+/// Spec: [`initialize`](https://agentclientprotocol.com/protocol/v2/schema#initialize), "the latest
+/// successful `initialize` is authoritative"; version 1 permits it only
 /// [once](https://agentclientprotocol.com/protocol/v1/schema#initialize).
 ///
 /// ```
@@ -124,16 +125,17 @@ impl Tracker {
 
     /// Handles one line, with or without its line break. Blank lines are ignored.
     ///
-    /// `direction` is from the client's point of view: [`Direction::Sent`] is a line from the client (an editor) to the
-    /// agent, [`Direction::Received`] a line from the agent to the client. A recorded transcript of a client uses the
-    /// same directions.
+    /// `direction` is from the client's point of view: [`Direction::Sent`] is a line from the
+    /// client (an editor) to the agent, [`Direction::Received`] a line from the agent to the
+    /// client. A recorded transcript of a client uses the same directions.
     ///
-    /// `now` is an offset from an epoch of the caller's choice, for most exporters the Unix epoch. Time never goes
-    /// backwards: an earlier value counts as the latest one so far.
+    /// `now` is an offset from an epoch of the caller's choice, for most exporters the Unix epoch.
+    /// Time never goes backwards: an earlier value counts as the latest one so far.
     ///
-    /// Validation is limited to what is recorded. A `session/update` is decoded up to the last recorded member and
-    /// treated as a notification unless an id precedes its params. A response that only needs to succeed is decoded up
-    /// to its result. All other messages are validated completely. Of duplicate members, the first is used.
+    /// Validation is limited to what is recorded. A `session/update` is decoded up to the last
+    /// recorded member and treated as a notification unless an id precedes its params. A response
+    /// that only needs to succeed is decoded up to its result. All other messages are validated
+    /// completely. Of duplicate members, the first is used.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
         self.spans.advance(now);
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -166,14 +168,15 @@ impl Tracker {
         self.measure_sessions();
     }
 
-    /// Returns whether a line of the agent only continues a text of which nothing is recorded. A caller can leave such a
-    /// line out instead of peeking it.
+    /// Returns whether a line of the agent only continues a text of which nothing is recorded. A
+    /// caller can leave such a line out instead of peeking it.
     #[inline]
     pub fn is_quiet(&self, line: &[u8]) -> bool {
         self.quiet.knows(line)
     }
 
-    /// Handles a line that was already peeked to route it; otherwise like [`handle_line`](Self::handle_line).
+    /// Handles a line that was already peeked to route it; otherwise like
+    /// [`handle_line`](Self::handle_line).
     pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
         self.spans.advance(now);
         let line = message.line().as_bytes();
@@ -215,9 +218,9 @@ impl Tracker {
         }
     }
 
-    /// Returns the length of the prefix that decides the effect of a line, if `start` contains that prefix. The prefix
-    /// can be passed to [`handle_line`](Self::handle_line) instead of the whole line, before the rest of a long line
-    /// has arrived.
+    /// Returns the length of the prefix that decides the effect of a line, if `start` contains that
+    /// prefix. The prefix can be passed to [`handle_line`](Self::handle_line) instead of the whole
+    /// line, before the rest of a long line has arrived.
     ///
     /// ```
     /// use semconv_map::{Direction, Policy, Tracker};
@@ -233,8 +236,8 @@ impl Tracker {
         Update::read(&mut head, start, self.interest).map(|update| update.read)
     }
 
-    /// Handles the end of the connection or of its observation. All open spans end, and all state except the counters is
-    /// reset.
+    /// Handles the end of the connection or of its observation. All open spans end, and all state
+    /// except the counters is reset.
     pub fn close(&mut self, now: Duration, by: ClosedBy) {
         self.spans.advance(now);
         self.end_all(Over::Closed(by), |_| true);
@@ -244,8 +247,8 @@ impl Tracker {
         self.set_agent();
     }
 
-    /// Starts a new connection with the request of the span `initialize`. Requests that the client sent after it
-    /// without waiting belong to the new connection.
+    /// Starts a new connection with the request of the span `initialize`. Requests that the client
+    /// sent after it without waiting belong to the new connection.
     fn start_over(&mut self, initialize: Option<SpanHandle>) {
         let is_before = |span| initialize.is_none_or(|initialize| span < initialize);
         self.end_all(Over::InitializedAgain, is_before);
@@ -259,7 +262,8 @@ impl Tracker {
         }
     }
 
-    /// Ends the open spans that match `picks`, and forgets requests of these spans and requests without a span.
+    /// Ends the open spans that match `picks`, and forgets requests of these spans and requests
+    /// without a span.
     fn end_all(&mut self, over: Over, picks: impl Fn(SpanHandle) -> bool) {
         let requests = self.requests.take_if(|request| request.span.is_none_or(&picks));
         for request in requests {

@@ -11,13 +11,15 @@ use serde_json::value::RawValue;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A request of the client, to be answered with [`reply`](super::Connection::reply): a prompt at the end of its
-    /// turn in version 1, at once in version 2.
+    /// A request of the client, to be answered with [`reply`](super::Connection::reply): a prompt
+    /// at the end of its turn in version 1, at once in version 2.
     Request(RequestKey, Box<Received<ClientRequest>>),
-    /// A notification of the client. `session/cancel` follows the [`Cancelled`](Self::Cancelled) of its prompt.
+    /// A notification of the client. `session/cancel` follows the [`Cancelled`](Self::Cancelled) of
+    /// its prompt.
     Notification(Box<Received<ClientNotification>>),
-    /// The client cancelled a request: a prompt with `session/cancel`, any request with `$/cancel_request`. It has
-    /// still to be answered: a prompt with the stop reason `cancelled`, another request with its result or
+    /// The client cancelled a request: a prompt with `session/cancel`, any request with
+    /// `$/cancel_request`. It has still to be answered: a prompt with the stop reason `cancelled`,
+    /// another request with its result or
     /// [`REQUEST_CANCELLED`](jsonrpc_core::ErrorCode::REQUEST_CANCELLED).
     Cancelled(RequestKey),
     /// The end of a call.

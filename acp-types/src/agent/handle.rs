@@ -15,7 +15,8 @@ use jsonrpc_core::{Incoming, Notification, Request};
 use serde_json::value::RawValue;
 
 impl Connection {
-    /// Handles a line of the client, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next).
+    /// Handles a line of the client, as returned by
+    /// [`Lines::next`](jsonrpc_core::framing::Lines::next).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>) {
         if self.base.closed.is_some() {
             return;
@@ -43,15 +44,15 @@ impl Connection {
         }
     }
 
-    /// Handles the end of the client's lines, while lines can still be sent. Calls end; open requests can still be
-    /// answered.
+    /// Handles the end of the client's lines, while lines can still be sent. Calls end; open
+    /// requests can still be answered.
     pub fn handle_end(&mut self) {
         self.base.peer.handle_end();
         self.end_calls(&CloseReason::ClientClosed);
     }
 
-    /// Closes the connection: calls end, open requests are dropped, and [`Event::Closed`](super::Event::Closed) is the
-    /// last event.
+    /// Closes the connection: calls end, open requests are dropped, and
+    /// [`Event::Closed`](super::Event::Closed) is the last event.
     pub fn handle_closed(&mut self, why: CloseReason) {
         self.close(why);
     }
@@ -111,7 +112,8 @@ impl Connection {
     }
 
     fn read_request(&mut self, request: &Request<'_>) -> Result<ClientRequest, Refusal> {
-        let (method, params) = (&*request.method, request.params);
+        let method = &*request.method;
+        let params = request.params;
         if method == "initialize" {
             let params = params.unwrap_or(RawValue::NULL);
             return self.read_initialize(params);
@@ -133,7 +135,8 @@ impl Connection {
     }
 
     fn handle_notification(&mut self, notification: &Notification<'_>) {
-        let (method, params) = (&*notification.method, notification.params);
+        let method = &*notification.method;
+        let params = notification.params;
         let decoded = ClientNotification::decode(self.is_v2(), method, params);
         if let Some(received) = self.base.read(notification, decoded) {
             if method == "session/cancel" {

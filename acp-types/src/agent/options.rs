@@ -9,14 +9,16 @@ use core::time::Duration;
 pub struct Options {
     /// The versions that the agent supports.
     pub versions: Vec<ProtocolVersion>,
-    /// Time limit of a call to the client; [`Duration::MAX`] by default, since people answer some calls.
+    /// Time limit of a call to the client; [`Duration::MAX`] by default, since people answer some
+    /// calls.
     pub call_timeout: Duration,
     /// The limits.
     pub limits: Limits,
 }
 
 impl Options {
-    /// Creates the options of an agent for version 1 only, without deadlines and with the default limits.
+    /// Creates the options of an agent for version 1 only, without deadlines and with the default
+    /// limits.
     pub fn v1() -> Self {
         Self::new([ProtocolVersion::V1])
     }
@@ -50,8 +52,9 @@ pub struct Limits {
     /// Notifications that wait to be polled; 1024 by default. Beyond it the oldest are dropped with
     /// [`Diagnostic::Dropped`](super::Diagnostic::Dropped).
     pub events: usize,
-    /// Bytes of the requests and notifications that wait to be polled; 64 MiB by default. Beyond it the oldest
-    /// notifications are dropped, and a request that still does not fit is answered with an error.
+    /// Bytes of the requests and notifications that wait to be polled; 64 MiB by default. Beyond it
+    /// the oldest notifications are dropped, and a request that still does not fit is answered with
+    /// an error.
     pub event_bytes: usize,
     /// Diagnostics that wait to be polled; 256 by default. Further ones are counted in
     /// [`Diagnostic::Missed`](super::Diagnostic::Missed).

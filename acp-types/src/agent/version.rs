@@ -1,6 +1,7 @@
 //! Selection of a connection's version by the agent.
 //!
-//! Spec: [Version Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
+//! Spec: [Version
+//! Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
 use super::ClientRequest;
 use crate::v1;
@@ -21,11 +22,12 @@ pub(super) fn requested(params: &RawValue) -> Result<ProtocolVersion, DecodeErro
     }
 }
 
-/// Returns the agent's version for a client that requests `asked`. An agent of version 1 only returns version 1; an
-/// agent of later versions returns the highest one up to the requested one.
+/// Returns the agent's version for a client that requests `asked`. An agent of version 1 only
+/// returns version 1; an agent of later versions returns the highest one up to the requested one.
 ///
 /// # Errors
-/// The agent supports only later versions than 1 and none up to the requested one, or no version at all.
+/// The agent supports only later versions than 1 and none up to the requested one, or no version at
+/// all.
 pub(super) fn choose(
     supported: &[ProtocolVersion],
     requested: ProtocolVersion,
@@ -44,8 +46,8 @@ pub(super) fn choose(
     })
 }
 
-/// Decodes parameters of `initialize` in the selected version. If a later version was requested, a program without a
-/// name in the form of version 2 is called `unknown`.
+/// Decodes parameters of `initialize` in the selected version. If a later version was requested, a
+/// program without a name in the form of version 2 is called `unknown`.
 pub(super) fn read(
     params: &RawValue,
     requested: ProtocolVersion,

@@ -202,7 +202,8 @@ impl Capabilities {
 
     fn client_has(&self, path: &str) -> bool {
         let client = &self.client;
-        let (fs, session) = (client.fs.as_ref(), client.session.as_ref());
+        let fs = client.fs.as_ref();
+        let session = client.session.as_ref();
         let elicitation = client.elicitation.as_ref();
         let has_form = elicitation.is_some_and(|elicitation| elicitation.form.is_some());
         let has_url = elicitation.is_some_and(|elicitation| elicitation.url.is_some());
@@ -227,8 +228,10 @@ impl Capabilities {
 
     fn agent_has(&self, path: &str) -> bool {
         let agent = &self.agent;
-        let (prompt, mcp) = (agent.prompt_capabilities.as_ref(), agent.mcp_capabilities.as_ref());
-        let (auth, session) = (agent.auth.as_ref(), agent.session_capabilities.as_ref());
+        let prompt = agent.prompt_capabilities.as_ref();
+        let mcp = agent.mcp_capabilities.as_ref();
+        let auth = agent.auth.as_ref();
+        let session = agent.session_capabilities.as_ref();
         if let Some(path) = path.strip_prefix("sessionCapabilities.") {
             return session.is_some_and(|session| match path {
                 "resume" => session.resume.is_some(),

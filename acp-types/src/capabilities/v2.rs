@@ -177,7 +177,8 @@ impl Capabilities {
 }
 
 fn session_has(session: &SessionCapabilities, path: &str) -> bool {
-    let (prompt, mcp) = (session.prompt.as_ref(), session.mcp.as_ref());
+    let prompt = session.prompt.as_ref();
+    let mcp = session.mcp.as_ref();
     match path {
         "" => true,
         ".delete" => session.delete.is_some(),

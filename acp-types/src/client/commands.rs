@@ -44,8 +44,8 @@ impl From<&Open> for OpenRequest {
 
 impl Connection {
     /// Opens a session. [`SessionEvent::Opened`](super::SessionEvent::Opened) or
-    /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. The request waits for the response to
-    /// `initialize`.
+    /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. The request waits for the
+    /// response to `initialize`.
     pub fn open_session(&mut self, how: impl Into<Open>, now: Duration) -> SessionKey {
         let key = SessionKey::new(self.base.number());
         match self.begin_open(key, OpenRequest::from(&how.into()), now) {
@@ -77,7 +77,8 @@ impl Connection {
             return Err(CallError::InUse(id.clone()));
         }
         let deadline = now.saturating_add(self.options.call_timeout);
-        let (token, purpose) = (Token::Open(key), Purpose::Session(key));
+        let token = Token::Open(key);
+        let purpose = Purpose::Session(key);
         let is_held = self.spoken == Spoken::Unknown;
         let request = send(&mut self.base, is_held, token, purpose, open.call, deadline)?;
         let replay = open.session_id.map(|id| {
@@ -89,10 +90,12 @@ impl Connection {
         Ok(Opening { request, is_v2: open.is_v2, replay })
     }
 
-    /// Sends a prompt, which begins a turn. [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded) follows.
+    /// Sends a prompt, which begins a turn.
+    /// [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded) follows.
     ///
     /// # Errors
-    /// The session is not open, has a turn with an end that was not polled, or speaks another version than the prompt.
+    /// The session is not open, has a turn with an end that was not polled, or speaks another
+    /// version than the prompt.
     pub fn prompt(
         &mut self,
         session: SessionKey,
@@ -122,7 +125,8 @@ impl Connection {
         let turn = TurnKey::new(self.base.number());
         let deadline = now.saturating_add(self.options.turn_timeout);
         // The turn has a timer of its own.
-        let (token, purpose) = (Token::Prompt(session, turn), Purpose::Prompt(session, turn));
+        let token = Token::Prompt(session, turn);
+        let purpose = Purpose::Prompt(session, turn);
         let id = self.base.peer.register(token, None).map_err(|_| PromptError::NotOpen)?;
         let request = Request::new(id.clone(), "session/prompt", params.as_ref());
         self.base.outgoing.push(request, purpose);
@@ -130,8 +134,8 @@ impl Connection {
         Ok(turn)
     }
 
-    /// Cancels the open turn of a session, and answers the agent's open questions in it. The turn ends when the agent
-    /// ends it, or after `grace` with [`TurnError::GraceOver`].
+    /// Cancels the open turn of a session, and answers the agent's open questions in it. The turn
+    /// ends when the agent ends it, or after `grace` with [`TurnError::GraceOver`].
     pub fn cancel(&mut self, session: SessionKey, grace: Duration, now: Duration) {
         if !self.send_cancel(session) {
             return;
@@ -169,8 +173,8 @@ impl Connection {
         self.base.reply(request, reply.into())
     }
 
-    /// Makes a call. [`Event::CallEnded`](super::Event::CallEnded) follows. The call waits for the response to
-    /// `initialize`.
+    /// Makes a call. [`Event::CallEnded`](super::Event::CallEnded) follows. The call waits for the
+    /// response to `initialize`.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let deadline = now.saturating_add(call.timeout.unwrap_or(self.options.call_timeout));
         let is_held = self.spoken == Spoken::Unknown;
@@ -210,9 +214,9 @@ impl Connection {
         self.base.notify_line(line)
     }
 
-    /// Releases a session: its open requests are answered, its turn and its opening end with [`CallError::Released`],
-    /// and later updates are dropped. `session/close` is sent if the agent supports it, after the answer to an open
-    /// `session/new`.
+    /// Releases a session: its open requests are answered, its turn and its opening end with
+    /// [`CallError::Released`], and later updates are dropped. `session/close` is sent if the agent
+    /// supports it, after the answer to an open `session/new`.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}

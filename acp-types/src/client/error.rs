@@ -8,8 +8,8 @@ pub enum TurnError {
     /// The prompt failed.
     #[error(transparent)]
     Call(CallError),
-    /// The turn was cancelled, and the agent did not end it within the grace period. It may still work: release the
-    /// session.
+    /// The turn was cancelled, and the agent did not end it within the grace period. It may still
+    /// work: release the session.
     #[error("the agent did not end the cancelled turn in time")]
     GraceOver,
 }

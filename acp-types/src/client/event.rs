@@ -20,7 +20,8 @@ pub enum Event {
     Initialized(Box<Initialized>),
     /// An event of a session.
     Session(SessionKey, SessionEvent),
-    /// A request of the agent outside of sessions, to be answered with [`reply`](super::Connection::reply).
+    /// A request of the agent outside of sessions, to be answered with
+    /// [`reply`](super::Connection::reply).
     Request(RequestKey, Box<Received<AgentRequest>>),
     /// The agent withdrew a request outside of sessions. It is already answered.
     Withdrawn(RequestKey),
@@ -42,12 +43,14 @@ pub enum SessionEvent {
     Opened(Box<Opened>),
     /// The session could not be opened. No event of it follows.
     Refused(CallError),
-    /// An update of the agent. Updates of owned sessions (subagents) arrive here too, under their own session id.
+    /// An update of the agent. Updates of owned sessions (subagents) arrive here too, under their
+    /// own session id.
     Update(Received<Update>),
-    /// A request of the agent, to be answered with [`reply`](super::Connection::reply): permission, elicitation, files,
-    /// terminals, extensions.
+    /// A request of the agent, to be answered with [`reply`](super::Connection::reply): permission,
+    /// elicitation, files, terminals, extensions.
     Request(RequestKey, Box<Received<AgentRequest>>),
-    /// A polled request was answered by the machine, since the agent withdrew it or the turn was cancelled.
+    /// A polled request was answered by the machine, since the agent withdrew it or the turn was
+    /// cancelled.
     Withdrawn(RequestKey),
     /// Another notification of the session: an extension.
     Notification(Box<Received<AgentNotification>>),
@@ -55,7 +58,8 @@ pub enum SessionEvent {
     PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
     /// The end of a turn.
     TurnEnded(TurnKey, Result<Received<TurnEnd>, TurnError>),
-    /// The session was polled too slowly: this number of its oldest updates was dropped directly before the next event.
+    /// The session was polled too slowly: this number of its oldest updates was dropped directly
+    /// before the next event.
     Lagged {
         /// Number of updates and notifications.
         dropped: u64,
@@ -68,7 +72,8 @@ pub enum SessionEvent {
 pub struct Initialized {
     /// The agent's version, by the shape of its messages.
     pub version: ProtocolVersion,
-    /// The version in the agent's response. Some agents repeat any requested number and continue in version 1.
+    /// The version in the agent's response. Some agents repeat any requested number and continue in
+    /// version 1.
     pub claimed: ProtocolVersion,
     /// The response.
     pub response: Received<InitializeResponse>,
@@ -104,8 +109,8 @@ impl InitializeResponse {
 pub struct Opened {
     /// Identifier of the session.
     pub session_id: SessionId,
-    /// The response. Responses to `session/load`, `session/resume` and `session/fork` have the form of `session/new`,
-    /// with the same members.
+    /// The response. Responses to `session/load`, `session/resume` and `session/fork` have the form
+    /// of `session/new`, with the same members.
     pub response: Received<NewSessionResponse>,
     /// Updates before the response, for a loaded or resumed session: its kept history.
     pub replay: Vec<Received<Update>>,
@@ -114,7 +119,8 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Creates the event of a session without a replay, for tests and for programs with their own events.
+    /// Creates the event of a session without a replay, for tests and for programs with their own
+    /// events.
     pub fn new(response: Received<NewSessionResponse>) -> Self {
         let session_id = match &response.value {
             NewSessionResponse::V1(response) => response.session_id.clone(),

@@ -18,7 +18,8 @@ use jsonrpc_core::{Incoming, JsonStr, Kind as MessageKind, Peeked, Peer, find_me
 use serde_json::value::RawValue;
 
 impl Connection {
-    /// Handles a line of the agent, as returned by [`Lines::next`](jsonrpc_core::framing::Lines::next).
+    /// Handles a line of the agent, as returned by
+    /// [`Lines::next`](jsonrpc_core::framing::Lines::next).
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
         match line.map(|text| (text, peek(text.as_bytes()))) {
             Ok((_, Ok(peeked))) => {
@@ -59,8 +60,8 @@ impl Connection {
         request
     }
 
-    /// Closes the connection: everything open ends, and [`Event::Closed`](super::Event::Closed) is the last event. Pass
-    /// in all received lines first.
+    /// Closes the connection: everything open ends, and [`Event::Closed`](super::Event::Closed) is
+    /// the last event. Pass in all received lines first.
     pub fn handle_closed(&mut self, why: CloseReason) {
         self.close(why);
     }

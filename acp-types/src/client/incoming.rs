@@ -9,7 +9,8 @@ use jsonrpc_core::{ErrorObject, Notification, Request};
 
 impl Connection {
     pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
-        let (method, params) = (&*notification.method, notification.params);
+        let method = &*notification.method;
+        let params = notification.params;
         let decoded = AgentNotification::decode(self.spoken.is_v2(), method, params);
         if let Some(received) = self.base.read(notification, decoded) {
             let event = Waiting::Notification(received);
@@ -21,7 +22,8 @@ impl Connection {
     }
 
     pub(super) fn handle_request(&mut self, request: &Request<'_>) -> Option<RequestKey> {
-        let (method, params) = (&*request.method, request.params);
+        let method = &*request.method;
+        let params = request.params;
         let key = RequestKey::new(self.base.number());
         let decoded = AgentRequest::decode(self.spoken.is_v2(), method, params);
         let value = match self.base.diagnostics.tolerate(method, decoded) {
@@ -31,7 +33,8 @@ impl Connection {
                 return None;
             }
         };
-        let (kind, raw) = (Kind::of(method), raw_or_empty(params));
+        let kind = Kind::of(method);
+        let raw = raw_or_empty(params);
         let named = session_id(params);
         let session = named.as_ref().and_then(|id| self.sessions.find(id));
         let size = raw.as_str().len();

@@ -27,7 +27,8 @@ impl Connection {
         }
     }
 
-    /// Returns the parameters of the newest version, followed by those of the older one with different names.
+    /// Returns the parameters of the newest version, followed by those of the older one with
+    /// different names.
     fn initialize_params(&self) -> Raw {
         match (&self.options.v1, &self.options.v2) {
             (Some(v1), Some(v2)) => {
@@ -83,7 +84,8 @@ impl Connection {
     fn read_initialized(&mut self, result: &RawValue) -> Result<(Initialized, Spoken), CallError> {
         let member = |name: &str| peek_member(result.get(), name).ok().flatten();
         let refused = |answered, unread| {
-            let (message, offered) = (None, self.offered());
+            let message = None;
+            let offered = self.offered();
             let error = UnsupportedVersion { answered, unread, message, offered };
             CallError::Closed(CloseReason::Version(error))
         };
@@ -118,7 +120,8 @@ impl Connection {
         Ok((Initialized { version, claimed, response }, spoken))
     }
 
-    /// Handles the shape of a message, which decides the version if the agent has only claimed it so far.
+    /// Handles the shape of a message, which decides the version if the agent has only claimed it
+    /// so far.
     pub(super) fn settle(&mut self, shape: Shape) {
         if self.spoken != Spoken::Claimed {
             return;

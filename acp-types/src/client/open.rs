@@ -4,7 +4,8 @@ use alloc::boxed::Box;
 
 /// A request that opens a session.
 ///
-/// The agent's capabilities state whether it supports the method; see [`capabilities`](mod@crate::capabilities).
+/// The agent's capabilities state whether it supports the method; see
+/// [`capabilities`](mod@crate::capabilities).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Open {

@@ -9,10 +9,11 @@ use core::time::Duration;
 pub struct Options {
     /// The parameters of `initialize` in version 1; `None` if the client does not support it.
     pub v1: Option<v1::initialization::InitializeRequest>,
-    /// The parameters of `initialize` in version 2, a draft; `None` if the client does not support it.
+    /// The parameters of `initialize` in version 2, a draft; `None` if the client does not support
+    /// it.
     ///
-    /// If both are present, version 2 is requested, and the members of version 1 are sent in addition, so that an agent
-    /// of either version finds its own.
+    /// If both are present, version 2 is requested, and the members of version 1 are sent in
+    /// addition, so that an agent of either version finds its own.
     pub v2: Option<v2::initialization::InitializeRequest>,
     /// Time limit of a call, including `initialize` and session requests; one minute by default.
     pub call_timeout: Duration,
@@ -23,7 +24,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Creates the options of a client of both versions without capabilities, with default times and limits.
+    /// Creates the options of a client of both versions without capabilities, with default times
+    /// and limits.
     ///
     /// ```
     /// use acp_types::client::Options;
@@ -92,27 +94,30 @@ pub struct Limits {
     pub calls: usize,
     /// Open requests of the agent; 1024 by default. Further requests are answered with an error.
     pub requests: usize,
-    /// Updates that wait to be polled, in one session or outside of sessions; 4096 by default. Beyond it the oldest
-    /// updates are dropped, and [`SessionEvent::Lagged`](super::SessionEvent::Lagged) counts them.
+    /// Updates that wait to be polled, in one session or outside of sessions; 4096 by default.
+    /// Beyond it the oldest updates are dropped, and
+    /// [`SessionEvent::Lagged`](super::SessionEvent::Lagged) counts them.
     pub events: usize,
-    /// Bytes of the updates and requests of one session that wait to be polled; 32 MiB by default. Beyond it the oldest
-    /// updates are dropped, and a request that still does not fit is answered with an error.
+    /// Bytes of the updates and requests of one session that wait to be polled; 32 MiB by default.
+    /// Beyond it the oldest updates are dropped, and a request that still does not fit is answered
+    /// with an error.
     pub event_bytes: usize,
-    /// Updates that are kept for sessions with an unanswered `session/new` or `session/fork`; 256 by default. Beyond it
-    /// the oldest are dropped with a [`Diagnostic`](super::Diagnostic).
+    /// Updates that are kept for sessions with an unanswered `session/new` or `session/fork`; 256
+    /// by default. Beyond it the oldest are dropped with a [`Diagnostic`](super::Diagnostic).
     pub early: usize,
     /// Bytes of those updates; 32 MiB by default.
     pub early_bytes: usize,
-    /// Updates that are kept of a session that is being loaded; 20,000 by default. Beyond it the oldest are left out,
-    /// and [`Opened::left_out`](super::Opened::left_out) counts them.
+    /// Updates that are kept of a session that is being loaded; 20,000 by default. Beyond it the
+    /// oldest are left out, and [`Opened::left_out`](super::Opened::left_out) counts them.
     pub replay: usize,
     /// Bytes of those updates; 32 MiB by default.
     pub replay_bytes: usize,
     /// Diagnostics that wait to be polled; 256 by default. Further ones are counted in
     /// [`Diagnostic::Missed`](super::Diagnostic::Missed).
     pub diagnostics: usize,
-    /// Responses of the machine that wait to be transmitted; 4096 by default. Beyond it the connection closes with
-    /// [`CloseReason::Congested`](super::CloseReason::Congested), since the agent sends requests without reading.
+    /// Responses of the machine that wait to be transmitted; 4096 by default. Beyond it the
+    /// connection closes with [`CloseReason::Congested`](super::CloseReason::Congested), since the
+    /// agent sends requests without reading.
     pub replies: usize,
 }
 

@@ -18,14 +18,14 @@ impl Connection {
         if line.is_some() || !self.base.outgoing.has_closings() {
             return line;
         }
-        let (created, next) =
-            (self.sessions.first_unnamed(), SessionKey::new(self.base.next_key + 1));
+        let created = self.sessions.first_unnamed();
+        let next = SessionKey::new(self.base.next_key + 1);
         self.base.outgoing.send_closings(created, next);
         self.base.outgoing.pop()
     }
 
-    /// Returns the next event: those of the connection first, then those of sessions in turn. Call until it returns
-    /// `None`.
+    /// Returns the next event: those of the connection first, then those of sessions in turn. Call
+    /// until it returns `None`.
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.poll_connection() {
             return Some(event);
@@ -61,7 +61,8 @@ impl Connection {
         if self.base.closed.is_some() {
             return None;
         }
-        let (calls, turns) = (self.base.peer.poll_timeout(), self.sessions.next_timer());
+        let calls = self.base.peer.poll_timeout();
+        let turns = self.sessions.next_timer();
         calls.into_iter().chain(turns).min()
     }
 

@@ -122,7 +122,8 @@ impl Connection {
     ) -> Result<NewSessionResponse, CallError> {
         use v1::session_setup as one;
         use v2::session_setup as two;
-        let (text, method) = (object(Some(result)), "session/new");
+        let text = object(Some(result));
+        let method = "session/new";
         let read = if self.spoken.is_v2() {
             match loaded {
                 None => self.base.diagnostics.tolerate(method, read(text)),
@@ -155,7 +156,8 @@ impl Connection {
         read.map_err(CallError::Invalid)
     }
 
-    /// Handles the response to a prompt: in version 1 the end of the turn, in version 2 its beginning.
+    /// Handles the response to a prompt: in version 1 the end of the turn, in version 2 its
+    /// beginning.
     fn handle_prompted(
         &mut self,
         session: SessionKey,
@@ -177,7 +179,8 @@ impl Connection {
                 return;
             }
         };
-        let (text, raw) = (object(Some(result)), Raw::from(result));
+        let text = object(Some(result));
+        let raw = Raw::from(result);
         if self.spoken.is_v2() {
             match self.base.diagnostics.tolerate("session/prompt", read(text)) {
                 Ok(value) => {

@@ -42,7 +42,8 @@ pub(super) enum Stage {
     /// The agent has not answered.
     Opening(Opening),
     Open(SessionId),
-    /// It was refused or released, or the connection is closed. It is removed when its events are polled.
+    /// It was refused or released, or the connection is closed. It is removed when its events are
+    /// polled.
     Over,
 }
 
@@ -58,7 +59,8 @@ pub(super) struct Opening {
     pub(super) request: RequestId,
     /// Whether the request is of version 2.
     pub(super) is_v2: bool,
-    /// The loaded or resumed session, and its updates before the response; `None` if the agent assigns the id.
+    /// The loaded or resumed session, and its updates before the response; `None` if the agent
+    /// assigns the id.
     pub(super) replay: Option<(SessionId, Kept)>,
 }
 
@@ -124,7 +126,8 @@ impl Sessions {
         self.by_id.get(id).copied()
     }
 
-    /// Returns whether a session with this id is open or being loaded. An owned session may still be loaded.
+    /// Returns whether a session with this id is open or being loaded. An owned session may still
+    /// be loaded.
     pub(super) fn is_in_use(&self, id: &str) -> bool {
         let key = self.find(id);
         key.and_then(|key| self.get(key)).is_some_and(|session| session.id() == Some(id))
@@ -146,7 +149,8 @@ impl Sessions {
             self.by_id.insert(id.clone(), key);
         }
         self.unnamed += usize::from(stage.is_unnamed());
-        let (turn, inbox) = (None, Inbox::default());
+        let turn = None;
+        let inbox = Inbox::default();
         let session = Session { stage, is_busy: false, turn, inbox, is_ready: false };
         self.all.insert(key, Box::new(session));
     }
@@ -162,7 +166,8 @@ impl Sessions {
         }
     }
 
-    /// Records that the session owns another, with updates delivered together, and returns whether that is new.
+    /// Records that the session owns another, with updates delivered together, and returns whether
+    /// that is new.
     pub(super) fn own(&mut self, key: SessionKey, id: &SessionId, limit: usize) -> bool {
         let is_new = self.by_id.len() < limit && !self.by_id.contains_key(id);
         if is_new {
@@ -280,7 +285,8 @@ impl Sessions {
     /// Sets the deadline of the turn, unless it has an earlier one.
     pub(super) fn set_deadline(&mut self, key: SessionKey, deadline: Duration) {
         let Some(turn) = self.turn(key) else { return };
-        let (before, after) = (turn.deadline, deadline.min(turn.deadline));
+        let before = turn.deadline;
+        let after = deadline.min(turn.deadline);
         turn.deadline = after;
         self.timers.remove(&(before, key));
         self.timers.insert((after, key), ());
@@ -294,7 +300,9 @@ impl Sessions {
     ) -> Option<RequestId> {
         let turn = self.turn(key)?;
         turn.is_ended = true;
-        let (turn_key, deadline, request) = (turn.key, turn.deadline, turn.request.take());
+        let turn_key = turn.key;
+        let deadline = turn.deadline;
+        let request = turn.request.take();
         self.timers.remove(&(deadline, key));
         self.push(key, Waiting::TurnEnded(turn_key, outcome));
         request

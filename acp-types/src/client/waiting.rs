@@ -11,7 +11,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use jsonrpc_core::wire::Raw;
 
-/// An event that was not polled. Updates are decoded when polled, so a dropped update costs no more than its text.
+/// An event that was not polled. Updates are decoded when polled, so a dropped update costs no more
+/// than its text.
 #[derive(Debug)]
 pub(crate) enum Waiting {
     Initialized(Box<Initialized>),

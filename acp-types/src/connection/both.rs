@@ -1,4 +1,5 @@
-//! Agents of both versions on one connection. `initialize` selects the version, and with it the handlers.
+//! Agents of both versions on one connection. `initialize` selects the version, and with it the
+//! handlers.
 use super::driver::{Driver, Serve};
 use super::shared::Shared;
 use super::{ConnectionOptions, Context, Peer, v1, v2};
@@ -47,8 +48,9 @@ where
     }
 }
 
-/// Connects an agent of both versions with a client, which selects one by `initialize`. Returns the future that runs the
-/// connection, and the client as a [`Peer`]. Diagnostics are reported to [`v1::Agent::problem`].
+/// Connects an agent of both versions with a client, which selects one by `initialize`. Returns the
+/// future that runs the connection, and the client as a [`Peer`]. Diagnostics are reported to
+/// [`v1::Agent::problem`].
 ///
 /// ```
 /// use acp_types::connection::{ConnectionOptions, Context, Result, async_trait, connect_agent, v1, v2};

@@ -122,7 +122,8 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         is_any
     }
 
-    /// Reports a cancellation to the handler of a request, or answers the request if it has no handler yet.
+    /// Reports a cancellation to the handler of a request, or answers the request if it has no
+    /// handler yet.
     fn cancel(&mut self, key: RequestKey) {
         match self.parked.iter().position(|(parked, _)| *parked == key) {
             Some(at) => {

@@ -52,8 +52,9 @@ impl Context {
         &self.peer
     }
 
-    /// Returns whether the request is cancelled, by `$/cancel_request` or, for a prompt, by `session/cancel`. It has
-    /// still to be answered, with [`ErrorCode::REQUEST_CANCELLED`] if the method has no other answer for that.
+    /// Returns whether the request is cancelled, by `$/cancel_request` or, for a prompt, by
+    /// `session/cancel`. It has still to be answered, with [`ErrorCode::REQUEST_CANCELLED`] if the
+    /// method has no other answer for that.
     pub fn is_cancelled(&self) -> bool {
         // Without a value, the request was answered before.
         matches!(self.cancelled.clone().now_or_never(), Some(Ok(())))
@@ -69,7 +70,8 @@ impl Context {
 
 /// A request or notification of a method that the version does not define.
 ///
-/// Define types for your own methods with [`RequestParams`] and [`NotificationParams`], and decode them:
+/// Define types for your own methods with [`RequestParams`] and [`NotificationParams`], and decode
+/// them:
 ///
 /// ```
 /// use acp_types::connection::Extension;
@@ -125,19 +127,20 @@ impl Extension {
         self.params.as_ref()
     }
 
-    /// Decodes the parameters as those of the request `P`; `None` for another method. Absent parameters and `null`
-    /// count as an empty object.
+    /// Decodes the parameters as those of the request `P`; `None` for another method. Absent
+    /// parameters and `null` count as an empty object.
     ///
     /// # Errors
-    /// The method is that of `P`, but the parameters are invalid. The error is the response to send.
+    /// The method is that of `P`, but the parameters are invalid. The error is the response to
+    /// send.
     pub fn request<P: RequestParams + Wire>(&self) -> Option<Result<P, ErrorObject>> {
         self.read(P::METHOD).map(|read| {
             read.map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
         })
     }
 
-    /// Decodes the parameters as those of the notification `P`; `None` for another method. Absent parameters and `null`
-    /// count as an empty object.
+    /// Decodes the parameters as those of the notification `P`; `None` for another method. Absent
+    /// parameters and `null` count as an empty object.
     ///
     /// # Errors
     /// The method is that of `P`, but the parameters are invalid.

@@ -20,7 +20,8 @@ use jsonrpc_core::Notification;
 use jsonrpc_core::wire::{self, Raw};
 use serde_json::value::RawValue;
 
-/// The other side of a connection. Clones share the connection, and may be used from any thread and from handlers.
+/// The other side of a connection. Clones share the connection, and may be used from any thread and
+/// from handlers.
 ///
 /// ```
 /// use acp_types::connection::{Peer, Result};
@@ -45,7 +46,8 @@ impl Peer {
         Self(link)
     }
 
-    /// Makes a call, and waits for the response. There is no deadline; a call that is dropped is withdrawn.
+    /// Makes a call, and waits for the response. There is no deadline; a call that is dropped is
+    /// withdrawn.
     ///
     /// # Errors
     /// The peer returned an error or an invalid result, or no response can arrive.
@@ -56,8 +58,8 @@ impl Peer {
     /// Makes a call. Await the returned future for the response.
     ///
     /// # Errors
-    /// The connection is closed, or [congested](RequestError::Congested). Too many open calls are an error of the returned
-    /// future.
+    /// The connection is closed, or [congested](RequestError::Congested). Too many open calls are
+    /// an error of the returned future.
     pub async fn send<P: RequestParams>(&self, params: &P) -> Result<PendingCall<P>, RequestError> {
         let answer = self.send_call(Call::new(params)).await?;
         Ok(PendingCall { answer, of: PhantomData })
@@ -81,10 +83,12 @@ impl Peer {
         Ok(PendingRawCall { link: self.0.clone(), call, end })
     }
 
-    /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages wait to be written.
+    /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages
+    /// wait to be written.
     ///
     /// # Errors
-    /// The connection is closed or [congested](RequestError::Congested), or, of a client, not initialized.
+    /// The connection is closed or [congested](RequestError::Congested), or, of a client, not
+    /// initialized.
     pub async fn notify<P: NotificationParams>(&self, params: &P) -> Result<(), RequestError> {
         let mut text = notification(params);
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await
@@ -99,15 +103,16 @@ impl Peer {
         poll_fn(|task| self.0.poll_notify(&mut text, task)).await
     }
 
-    /// Waits until all notifications received so far are handled, for example the updates of an ended turn.
+    /// Waits until all notifications received so far are handled, for example the updates of an
+    /// ended turn.
     pub async fn caught_up(&self) {
         let mark = self.0.mark();
         poll_fn(|task| self.0.poll_handled(mark, task)).await;
     }
 
-    /// Shuts the connection down gracefully: further requests are refused, open requests of both sides are answered,
-    /// and waiting messages are written. Then the sink is closed, and the driver ends with the stream. To end at once,
-    /// drop the driver.
+    /// Shuts the connection down gracefully: further requests are refused, open requests of both
+    /// sides are answered, and waiting messages are written. Then the sink is closed, and the
+    /// driver ends with the stream. To end at once, drop the driver.
     pub fn shut_down(&self) {
         self.0.shut_down();
     }
@@ -122,7 +127,8 @@ pub struct PendingCall<P> {
 }
 
 impl<P> PendingCall<P> {
-    /// Withdraws the call, once, and continues to wait: the peer still responds, possibly with a partial result.
+    /// Withdraws the call, once, and continues to wait: the peer still responds, possibly with a
+    /// partial result.
     pub fn withdraw(&self) {
         self.answer.withdraw();
     }

@@ -10,7 +10,8 @@ use alloc::sync::Arc;
 use core::future::poll_fn;
 use core::time::Duration;
 
-/// The agent on the other side of a client's connection: opens sessions. Clones share the connection.
+/// The agent on the other side of a client's connection: opens sessions. Clones share the
+/// connection.
 ///
 /// ```
 /// use acp_types::client::{Prompt, TurnEnd};
@@ -47,8 +48,8 @@ impl Sessions {
         poll_fn(|task| self.shared.poll_initialized(task)).await
     }
 
-    /// Opens a session: new, loaded, resumed or forked. The history of a loaded session is passed to the client's
-    /// update handler first.
+    /// Opens a session: new, loaded, resumed or forked. The history of a loaded session is passed
+    /// to the client's update handler first.
     ///
     /// # Errors
     /// The agent refused, the session is in use, or the connection is closed.
@@ -73,8 +74,8 @@ impl Sessions {
     }
 }
 
-/// An open session. Dropping it releases the session, and closes it if the agent supports that. The [module](super) has
-/// an example.
+/// An open session. Dropping it releases the session, and closes it if the agent supports that. The
+/// [module](super) has an example.
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared<Client>>,
@@ -93,8 +94,8 @@ impl Session {
         self.opened.as_ref().map(|opened| opened.session_id.as_str()).unwrap_or_default()
     }
 
-    /// Sends a prompt, and waits for the end of its turn. Updates of the turn may still wait for the client's handler:
-    /// see [`Peer::caught_up`]. Dropping the future cancels the turn.
+    /// Sends a prompt, and waits for the end of its turn. Updates of the turn may still wait for
+    /// the client's handler: see [`Peer::caught_up`]. Dropping the future cancels the turn.
     ///
     /// # Errors
     /// A turn is already open, the prompt failed, or the connection is closed.

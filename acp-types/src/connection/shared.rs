@@ -46,7 +46,8 @@ pub(super) trait Link: Send + Sync + fmt::Debug {
     /// Withdraws a call without waiting for its end.
     fn forget(&self, call: u64);
     fn shut_down(&self);
-    /// Returns the number of notifications that have to be handled before those received so far are done.
+    /// Returns the number of notifications that have to be handled before those received so far are
+    /// done.
     fn mark(&self) -> u64;
     fn poll_handled(&self, mark: u64, task: &Task<'_>) -> Poll<()>;
 }
@@ -67,7 +68,8 @@ impl<M: Machine> Shared<M> {
         Self { state: Mutex::new(state), handling: AtomicUsize::new(0) }
     }
 
-    /// A poisoned lock holds valid state, since no call under the lock panics between related changes.
+    /// A poisoned lock holds valid state, since no call under the lock panics between related
+    /// changes.
     pub(super) fn lock(&self) -> MutexGuard<'_, State<M>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,8 +88,8 @@ impl<M: Machine> Shared<M> {
     pub(super) fn view(&self, driver: &Waker) -> View {
         let mut state = self.lock();
         state.driver = Some(driver.clone());
-        let (requests, calls) =
-            (state.machine.base().requests.len(), state.machine.base().open_calls());
+        let requests = state.machine.base().requests.len();
+        let calls = state.machine.base().open_calls();
         let transmits = state.machine.transmits();
         // Ends of calls have to be read. Requests are then refused instead of left unread.
         let may_take = requests < state.options.requests || calls > 0;
@@ -161,7 +163,8 @@ impl<M: Machine> Shared<M> {
     pub(super) fn end(&self, is_closed: bool) {
         let mut state = self.lock();
         let mut wakers = Vec::new();
-        let (mut cancels, mut calls) = (BTreeMap::new(), BTreeMap::new());
+        let mut cancels = BTreeMap::new();
+        let mut calls = BTreeMap::new();
         if is_closed {
             state.machine.handle_closed();
             state.is_closed = true;
@@ -179,8 +182,8 @@ impl<M: Machine> Shared<M> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Records whether the maximum number of notifications waits. If so, calls of the current handler end; returns
-    /// whether there were any.
+    /// Records whether the maximum number of notifications waits. If so, calls of the current
+    /// handler end; returns whether there were any.
     pub(super) fn set_congested(&self, is_congested: bool) -> bool {
         let mut state = self.lock();
         let is_new = is_congested && !state.is_congested;
@@ -209,8 +212,8 @@ impl<M: Machine> Shared<M> {
         self.handling.store(this_thread(), Ordering::Relaxed);
     }
 
-    /// Returns whether the current thread handles a notification. A thread finds its own identity only if it was the
-    /// last writer, so no ordering between threads is required.
+    /// Returns whether the current thread handles a notification. A thread finds its own identity
+    /// only if it was the last writer, so no ordering between threads is required.
     fn is_handling(&self) -> bool {
         self.handling.load(Ordering::Relaxed) == this_thread()
     }

@@ -90,7 +90,8 @@ macro_rules! side {
                 Err($crate::connection::side::method_not_found(request.method()))
             }
 
-            /// Handles a notification of a method that the version does not define. Later notifications wait.
+            /// Handles a notification of a method that the version does not define. Later
+            /// notifications wait.
             ///
             /// Does nothing by default.
             async fn extension_notification(&self, notification: Extension, peer: Peer) {

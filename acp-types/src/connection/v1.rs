@@ -48,7 +48,8 @@ side! {
     };
     /// An agent of version 1: handlers for the requests and notifications of a client.
     ///
-    /// [The page of handlers](crate::guide::handlers) has the methods as an implementation writes them.
+    /// [The page of handlers](crate::guide::handlers) has the methods as an implementation writes
+    /// them.
     ///
     /// ```
     /// use acp_types::connection::{Context, Result, async_trait, v1};
@@ -76,7 +77,8 @@ side! {
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Agent by
-    /// Connects an agent with a client. Returns the future that runs the connection, and the client as a [`Peer`].
+    /// Connects an agent with a client. Returns the future that runs the connection, and the client
+    /// as a [`Peer`].
     connect_agent with Handles,
     /// An [`Agent`] on one thread: it and its futures need not be `Send`.
     ///
@@ -97,7 +99,8 @@ side! {
         authenticate(AuthenticateRequest) -> AuthenticateResponse;
         /// Logs the user out. See [`LogoutRequest`].
         logout(LogoutRequest) -> LogoutResponse;
-        /// Loads a session, and replays its history before the response. See [`LoadSessionRequest`].
+        /// Loads a session, and replays its history before the response. See
+        /// [`LoadSessionRequest`].
         load_session(LoadSessionRequest) -> LoadSessionResponse;
         /// Resumes a session without a replay. See [`ResumeSessionRequest`].
         resume_session(ResumeSessionRequest) -> ResumeSessionResponse;
@@ -119,7 +122,8 @@ side! {
         set_provider(SetProviderRequest) -> SetProviderResponse;
         /// **Unstable.** Disables a provider. See [`DisableProviderRequest`].
         disable_provider(DisableProviderRequest) -> DisableProviderResponse;
-        /// **Unstable.** Opens a new session with the history of another. See [`ForkSessionRequest`].
+        /// **Unstable.** Opens a new session with the history of another. See
+        /// [`ForkSessionRequest`].
         fork_session(ForkSessionRequest) -> ForkSessionResponse;
         /// **Unstable.** Archives a session. See [`ArchiveSessionRequest`].
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
@@ -133,10 +137,11 @@ side! {
     taken {
     }
     may_be_taken {
-        /// Handles the cancellation of a turn. The prompt has still to be answered, with `cancelled`. See
-        /// [`CancelNotification`].
+        /// Handles the cancellation of a turn. The prompt has still to be answered, with
+        /// `cancelled`. See [`CancelNotification`].
         cancel(CancelNotification);
-        /// **Unstable.** Handles a notification of a client's MCP server. See [`MessageMcpNotification`].
+        /// **Unstable.** Handles a notification of a client's MCP server. See
+        /// [`MessageMcpNotification`].
         message_mcp(MessageMcpNotification);
     }
 }
@@ -149,7 +154,8 @@ side! {
     };
     /// A client of version 1: handlers for the requests and notifications of an agent.
     ///
-    /// [The page of handlers](crate::guide::handlers) has the methods as an implementation writes them.
+    /// [The page of handlers](crate::guide::handlers) has the methods as an implementation writes
+    /// them.
     ///
     /// ```
     /// use acp_types::connection::{Context, Peer, Result, async_trait, v1};
@@ -178,7 +184,8 @@ side! {
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Client by
-    /// Connects a client with an agent. Returns the future that runs the connection, and the agent as [`Sessions`].
+    /// Connects a client with an agent. Returns the future that runs the connection, and the agent
+    /// as [`Sessions`].
     connect_client with ClientHandles,
     /// A [`Client`] on one thread: it and its futures need not be `Send`.
     ///
@@ -215,9 +222,11 @@ side! {
         session_update(SessionNotification);
     }
     may_be_taken {
-        /// Handles the completion of an elicitation by URL. See [`CompleteElicitationNotification`].
+        /// Handles the completion of an elicitation by URL. See
+        /// [`CompleteElicitationNotification`].
         complete_elicitation(CompleteElicitationNotification);
-        /// **Unstable.** Handles a change of the authentication state. See [`AuthStatusUpdateNotification`].
+        /// **Unstable.** Handles a change of the authentication state. See
+        /// [`AuthStatusUpdateNotification`].
         auth_status_update(AuthStatusUpdateNotification);
     }
 }

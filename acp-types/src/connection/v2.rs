@@ -53,7 +53,8 @@ side! {
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Agent by
-    /// Connects an agent with a client. Returns the future that runs the connection, and the client as a [`Peer`].
+    /// Connects an agent with a client. Returns the future that runs the connection, and the client
+    /// as a [`Peer`].
     connect_agent with Handles,
     /// An [`Agent`] on one thread: it and its futures need not be `Send`.
     ///
@@ -96,7 +97,8 @@ side! {
         set_provider(SetProviderRequest) -> SetProviderResponse;
         /// **Unstable.** Disables a provider. See [`DisableProviderRequest`].
         disable_provider(DisableProviderRequest) -> DisableProviderResponse;
-        /// **Unstable.** Opens a new session with the history of another. See [`ForkSessionRequest`].
+        /// **Unstable.** Opens a new session with the history of another. See
+        /// [`ForkSessionRequest`].
         fork_session(ForkSessionRequest) -> ForkSessionResponse;
         /// **Unstable.** Archives a session. See [`ArchiveSessionRequest`].
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
@@ -113,7 +115,8 @@ side! {
         /// Handles the cancellation of a session's work. An idle `state_update` has to follow. See
         /// [`CancelSessionNotification`].
         cancel_session(CancelSessionNotification);
-        /// **Unstable.** Handles a notification of a client's MCP server. See [`MessageMcpNotification`].
+        /// **Unstable.** Handles a notification of a client's MCP server. See
+        /// [`MessageMcpNotification`].
         message_mcp(MessageMcpNotification);
     }
 }
@@ -128,7 +131,8 @@ side! {
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Client by
-    /// Connects a client with an agent. Returns the future that runs the connection, and the agent as [`Sessions`].
+    /// Connects a client with an agent. Returns the future that runs the connection, and the agent
+    /// as [`Sessions`].
     connect_client with ClientHandles,
     /// A [`Client`] on one thread: it and its futures need not be `Send`.
     ///
@@ -151,9 +155,11 @@ side! {
         update_session(UpdateSessionNotification);
     }
     may_be_taken {
-        /// Handles the completion of an elicitation by URL. See [`CompleteElicitationNotification`].
+        /// Handles the completion of an elicitation by URL. See
+        /// [`CompleteElicitationNotification`].
         complete_elicitation(CompleteElicitationNotification);
-        /// **Unstable.** Handles a change of the authentication state. See [`AuthStatusUpdateNotification`].
+        /// **Unstable.** Handles a change of the authentication state. See
+        /// [`AuthStatusUpdateNotification`].
         auth_status_update(AuthStatusUpdateNotification);
     }
 }

@@ -85,8 +85,8 @@ impl CallIds {
         self.last.get(id.as_str()).is_some_and(|call| call.is_over)
     }
 
-    /// Handles the end of a call of this id for the editor with its turn. The agent may still report
-    /// about it.
+    /// Handles the end of a call of this id for the editor with its turn. The agent may still
+    /// report about it.
     pub(super) fn end(&mut self, id: &ToolCallId) {
         if let Some((_, call)) = self.last.iter_mut().find(|(_, call)| call.id == *id) {
             call.is_ended = true;

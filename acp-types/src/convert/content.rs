@@ -38,7 +38,8 @@ pub(super) fn blocks_to_v1(
     blocks.iter().filter_map(|block| block_to_v1(id, block, out)).collect()
 }
 
-/// Converts a block of the object `id` to version 2. A value that version 2 does not permit is lost.
+/// Converts a block of the object `id` to version 2. A value that version 2 does not permit is
+/// lost.
 pub(super) fn block_to_v2(
     id: &str,
     block: &v1::content::ContentBlock,

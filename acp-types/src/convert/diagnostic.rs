@@ -19,10 +19,12 @@ pub enum BridgeDiagnostic {
         /// The version that the agent's response names.
         claimed: ProtocolVersion,
     },
-    /// A part of a message has no equivalent in the other version. The text is its id, or its name on the wire; `ID: NAME` for
-    /// a part of a message, tool call, plan or permission request with an id.
+    /// A part of a message has no equivalent in the other version. The text is its id, or its name
+    /// on the wire; `ID: NAME` for a part of a message, tool call, plan or permission request with
+    /// an id.
     Lost(BridgeLoss, String),
-    /// The bridge answered a request of this side with an error, because the version of the other side has no equivalent.
+    /// The bridge answered a request of this side with an error, because the version of the other
+    /// side has no equivalent.
     Refused(Side, String, ErrorObject),
     /// A line of this side that is not a valid message was dropped, for this reason.
     Unreadable(Side, String),
@@ -147,13 +149,15 @@ losses! {
     Content = "content",
     /// The title of a tool call, which got one.
     ToolTitle = "tool-title",
-    /// A status or a kind of a tool call that the other version does not have, or that the agent has not reported.
+    /// A status or a kind of a tool call that the other version does not have, or that the agent
+    /// has not reported.
     ToolStatus = "tool-status",
     /// The removal of a value.
     Cleared = "cleared",
     /// Operations on tool calls and terminals.
     Controls = "controls",
-    /// A change of files that is not the whole text of one file: hunks, several files, a move or a deletion, or no patch.
+    /// A change of files that is not the whole text of one file: hunks, several files, a move or a
+    /// deletion, or no patch.
     Diff = "diff",
     /// A terminal, which became text.
     Terminal = "terminal",

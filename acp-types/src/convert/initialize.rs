@@ -26,7 +26,8 @@ fn unknown_program() -> Implementation {
     Implementation::new("unknown", "unknown")
 }
 
-/// Returns the parameters of version 2, followed by those of version 1 for an agent that falls back to it.
+/// Returns the parameters of version 2, followed by those of version 1 for an agent that falls back
+/// to it.
 pub(super) fn offer_to_v2(request: &Request1, out: &mut Outbox) -> Raw {
     let info = request.client_info.clone().unwrap_or_else(unknown_program);
     let mut offer = Request2::new(i1::ProtocolVersion::V2, info);
@@ -58,7 +59,8 @@ pub(super) fn offer_to_v2(request: &Request1, out: &mut Outbox) -> Raw {
     Raw::of(&members)
 }
 
-/// Returns the parameters of version 1 for a client of version 2, which supports what version 1 announces.
+/// Returns the parameters of version 1 for a client of version 2, which supports what version 1
+/// announces.
 pub(super) fn offer_to_v1(request: &Request2) -> Request1 {
     let mut offer = Request1::new(i1::ProtocolVersion::V1);
     offer.client_info = Some(request.info.clone());

@@ -1,6 +1,7 @@
 //! The request `initialize` and the response to it, which decide the versions.
 //!
-//! Spec: [Version Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
+//! Spec: [Version
+//! Negotiation](https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation),
 //! [in version 2](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation)
 use super::initialize::{offer_to_v1, offer_to_v2, response_to_v1, response_to_v2};
 use super::side::Side;
@@ -80,13 +81,14 @@ impl Bridge {
                 self.out.forward(Side::Agent, line);
             }
         }
-        let (id, params) = (request.id.clone(), Raw::from(params));
+        let id = request.id.clone();
+        let params = Raw::from(params);
         self.stage = Stage::Offered(Box::new(Offer { id, editor, offered, params }));
         Ok(())
     }
 
-    /// Handles the agent's response. Its shape decides the version: an agent that responds without the members that version
-    /// 2 requires cannot serve a session in it.
+    /// Handles the agent's response. Its shape decides the version: an agent that responds without
+    /// the members that version 2 requires cannot serve a session in it.
     pub(super) fn initialized(&mut self, line: &str, result: &RawValue) {
         let Stage::Offered(offer) = core::mem::replace(&mut self.stage, Stage::Waiting) else {
             return;
@@ -95,7 +97,8 @@ impl Bridge {
         let answered: Option<ProtocolVersion> = decode(text).ok();
         let known = ProtocolVersion::V1..=ProtocolVersion::V2;
         let Some(claimed) = answered.filter(|answered| known.contains(answered)) else {
-            let (offered, supported) = (offer.offered, Vec::new());
+            let offered = offer.offered;
+            let supported = Vec::new();
             let unread = answered.is_none().then(|| UnsupportedVersion::clipped(text));
             return self.fail(&offer, Unsupported { offered, answered, unread, supported });
         };
@@ -133,7 +136,9 @@ impl Bridge {
     ) -> Result<Stage, DecodeError> {
         use v1::initialization::{InitializeRequest as Request1, InitializeResponse as Response1};
         use v2::initialization::{InitializeRequest as Request2, InitializeResponse as Response2};
-        let (to, id, params) = (Side::Editor, &offer.id, offer.params.as_ref());
+        let to = Side::Editor;
+        let id = &offer.id;
+        let params = offer.params.as_ref();
         Ok(match (offer.editor, agent) {
             (ProtocolVersion::V1, ProtocolVersion::V2) => {
                 let response = read::<Response2>(result)?;

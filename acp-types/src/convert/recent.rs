@@ -49,7 +49,8 @@ impl<V> Recent<V> {
         self.values.remove(id).map(|entry| entry.value)
     }
 
-    /// Returns the value of an id, after making it. `is_over` decides which values may be forgotten.
+    /// Returns the value of an id, after making it. `is_over` decides which values may be
+    /// forgotten.
     pub(super) fn entry(
         &mut self,
         id: &str,

@@ -39,7 +39,8 @@ pub(super) fn servers_to_v1(
     use v2::session_setup::McpServer as From;
     let each = servers.iter().filter_map(|server| match server {
         From::Stdio(server) => {
-            let (args, env) = (server.args.clone(), server.env.clone());
+            let args = server.args.clone();
+            let env = server.env.clone();
             let mut same = to::McpServerStdio::new(
                 &*server.name,
                 server.command.as_str(),

@@ -34,10 +34,12 @@ impl From<Texts> for Diff {
     }
 }
 
-/// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires. Its only hunk has the
-/// whole texts, with the common lines at the beginning and at the end as context.
+/// Returns the patch between both texts in Git's format, with absolute paths as version 2 requires.
+/// Its only hunk has the whole texts, with the common lines at the beginning and at the end as
+/// context.
 fn patch(texts: &Texts) -> String {
-    let (path, old) = (&texts.path, texts.old_text.as_deref().unwrap_or_default());
+    let path = &texts.path;
+    let old = texts.old_text.as_deref().unwrap_or_default();
     let mut patch = format!("diff --git {path} {path}\n");
     let from = if texts.old_text.is_some() {
         path.as_str()
@@ -47,7 +49,8 @@ fn patch(texts: &Texts) -> String {
     };
     let new = &*texts.new_text;
     let range = |count: usize| if count == 0 { "0,0".into() } else { format!("1,{count}") };
-    let (before, after) = (range(lines(old).count()), range(lines(new).count()));
+    let before = range(lines(old).count());
+    let after = range(lines(new).count());
     // Writing to a string cannot fail.
     let _ = writeln!(patch, "--- {from}\n+++ {path}\n@@ -{before} +{after} @@");
     let (head, old) = old.split_at(common(lines(old), lines(new)));
@@ -76,8 +79,9 @@ fn common<'a>(one: impl Iterator<Item = &'a str>, other: impl Iterator<Item = &'
     one.zip(other).take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum()
 }
 
-/// Returns the texts of a change, one for each file. Where the patch has parts of a file, the texts have the same parts.
-/// A change without a patch is described in a line. The flag is whether [`diff_of_texts`] returns the same change.
+/// Returns the texts of a change, one for each file. Where the patch has parts of a file, the texts
+/// have the same parts. A change without a patch is described in a line. The flag is whether
+/// [`diff_of_texts`] returns the same change.
 pub(crate) fn texts_of_diff(diff: &Diff) -> (Vec<ToolCallContent>, bool) {
     let patch = diff.patch.as_ref().filter(|patch| patch.format == DiffPatchFormat::GitPatch);
     let sections = patch.map(|patch| sections(&patch.text)).unwrap_or_default();
@@ -179,7 +183,8 @@ impl Section<'_> {
 
     /// Returns the texts before and after; `None` without hunks.
     fn texts(&self) -> Option<(String, String)> {
-        let (mut old, mut new) = (String::new(), String::new());
+        let mut old = String::new();
+        let mut new = String::new();
         let mut last = ' ';
         if self.hunks.is_empty() {
             return None;

@@ -68,7 +68,8 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V1Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let (asked, sessions) = (Ordered::default(), Recent::new(MAX_SESSIONS));
+        let asked = Ordered::default();
+        let sessions = Recent::new(MAX_SESSIONS);
         Self { capabilities, asked, sessions, subagents: Subagents::default() }
     }
 
@@ -90,7 +91,8 @@ impl V1Editor {
     }
 
     pub(super) fn editor_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
-        let (id, method) = (&request.id, &*request.method);
+        let id = &request.id;
+        let method = &*request.method;
         if self.asked.len() >= MAX_REQUESTS {
             out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_REQUESTS"));
             return refuse(
@@ -279,7 +281,8 @@ impl V1Editor {
         }
     }
 
-    /// Returns whether the editor shows an update. That of a subagent may move to the session that the editor shows.
+    /// Returns whether the editor shows an update. That of a subagent may move to the session that
+    /// the editor shows.
     fn shows(&mut self, it: &mut UpdateSessionNotification) -> bool {
         let Received::SubagentUpdate(subagent) = &it.update else {
             return self.subagents.update(it);
@@ -298,7 +301,8 @@ impl V1Editor {
         notification: &Notification<'_>,
         out: &mut Outbox,
     ) {
-        let (method, params) = (&*notification.method, notification.params);
+        let method = &*notification.method;
+        let params = notification.params;
         match AgentNotification::decode_with(method, params, Mode::SpecLenient) {
             Ok(read) => match tolerate(Side::Agent, read, out) {
                 AgentNotification::UpdateSessionNotification(mut it) => {

@@ -81,7 +81,8 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V2Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let (asked, questions) = (Ordered::default(), Ordered::default());
+        let asked = Ordered::default();
+        let questions = Ordered::default();
         Self { capabilities, asked, questions, sessions: Recent::new(MAX_SESSIONS) }
     }
 
@@ -187,11 +188,13 @@ impl V2Editor {
     }
 
     pub(super) fn agent_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
-        let (id, method) = (&request.id, &*request.method);
+        let id = &request.id;
+        let method = &*request.method;
         let read = match AgentRequest::decode_with(method, request.params, Mode::SpecLenient) {
             Ok(read) => tolerate(Side::Agent, read, out),
             Err(error) => {
-                let (code, message) = (ErrorCode::INVALID_PARAMS, error.to_string());
+                let code = ErrorCode::INVALID_PARAMS;
+                let message = error.to_string();
                 return refuse(Side::Agent, request, code, &message, out);
             }
         };
@@ -252,7 +255,8 @@ impl V2Editor {
         notification: &Notification<'_>,
         out: &mut Outbox,
     ) {
-        let (method, params) = (&*notification.method, notification.params);
+        let method = &*notification.method;
+        let params = notification.params;
         match AgentNotification::decode_with(method, params, Mode::SpecLenient) {
             Ok(read) => match tolerate(Side::Agent, read, out) {
                 AgentNotification::SessionNotification(it) => {

@@ -28,7 +28,8 @@ impl Call {
         Self { method: method.into(), params, timeout: None }
     }
 
-    /// Returns the call in version 2: logins and logouts of version 1 have other method names there.
+    /// Returns the call in version 2: logins and logouts of version 1 have other method names
+    /// there.
     #[must_use]
     pub fn in_v2(mut self) -> Self {
         self.method = match &*self.method {
@@ -39,7 +40,8 @@ impl Call {
         self
     }
 
-    /// Sets the time limit of the call, instead of [`Options::call_timeout`](crate::client::Options::call_timeout).
+    /// Sets the time limit of the call, instead of
+    /// [`Options::call_timeout`](crate::client::Options::call_timeout).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

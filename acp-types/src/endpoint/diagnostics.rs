@@ -90,7 +90,8 @@ pub enum Problem {
     UnknownSession,
     /// The requested version is not supported.
     Version,
-    /// Too many requests are open, another open request has the same id, or too many messages wait in its session.
+    /// Too many requests are open, another open request has the same id, or too many messages wait
+    /// in its session.
     Limit,
 }
 

@@ -52,7 +52,8 @@ pub enum CallError {
     /// The session was released.
     #[error("the session was released")]
     Released,
-    /// The request belongs to a different version than the agent's, or a notification preceded the agreement on a version.
+    /// The request belongs to a different version than the agent's, or a notification preceded the
+    /// agreement on a version.
     #[error("the request belongs to a different protocol version than the agent's")]
     Version,
     /// The connection is closed.
@@ -60,7 +61,8 @@ pub enum CallError {
     Closed(CloseReason),
 }
 
-/// An error answering a request of the agent: it was already answered, by the caller or by the machine.
+/// An error answering a request of the agent: it was already answered, by the caller or by the
+/// machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request is already answered")]
 pub struct Answered;
@@ -81,7 +83,8 @@ pub enum CloseReason {
     /// `initialize` failed.
     #[error("initialize failed: {0}")]
     Initialize(Box<CallError>),
-    /// The agent sends requests without reading the responses; see [`Limits::replies`](crate::client::Limits::replies).
+    /// The agent sends requests without reading the responses; see
+    /// [`Limits::replies`](crate::client::Limits::replies).
     #[error("the agent does not read responses")]
     Congested,
 }
@@ -90,12 +93,14 @@ pub enum CloseReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// The version in the agent's response, or the newest one that its error names, if it names any.
+    /// The version in the agent's response, or the newest one that its error names, if it names
+    /// any.
     pub answered: Option<ProtocolVersion>,
     /// The version in the agent's response as JSON, if it is no number of a version; at most
     /// [`MAX_MESSAGE`](Self::MAX_MESSAGE) characters.
     pub unread: Option<String>,
-    /// The message of the agent's error, if it has responded with one; at most [`MAX_MESSAGE`](Self::MAX_MESSAGE) characters.
+    /// The message of the agent's error, if it has responded with one; at most
+    /// [`MAX_MESSAGE`](Self::MAX_MESSAGE) characters.
     pub message: Option<String>,
     /// The versions that the client offers.
     pub offered: Vec<ProtocolVersion>,

@@ -23,8 +23,8 @@ macro_rules! keys {
 }
 
 keys! {
-    /// Identifies a session from [`open_session`](crate::client::Connection::open_session) on, before the agent has assigned an
-    /// id.
+    /// Identifies a session from [`open_session`](crate::client::Connection::open_session) on,
+    /// before the agent has assigned an id.
     SessionKey;
     /// Identifies a turn until its end is polled.
     TurnKey;

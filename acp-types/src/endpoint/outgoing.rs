@@ -50,8 +50,8 @@ pub(crate) struct Outgoing {
     replies: usize,
 }
 
-/// A `session/close`. It waits for the answer to a `session/new`: some agents lose a session that they create while they close
-/// another one.
+/// A `session/close`. It waits for the answer to a `session/new`: some agents lose a session that
+/// they create while they close another one.
 #[derive(Debug)]
 pub(crate) struct Closing {
     pub(crate) request: RequestId,
@@ -95,8 +95,8 @@ impl Outgoing {
         !self.closings.is_empty()
     }
 
-    /// Sends each `session/close` that waits for no session. `created` is the first session that waits for the answer to
-    /// `session/new`, and `next` the key of the next session.
+    /// Sends each `session/close` that waits for no session. `created` is the first session that
+    /// waits for the answer to `session/new`, and `next` the key of the next session.
     pub(crate) fn send_closings(&mut self, created: Option<SessionKey>, next: SessionKey) {
         for mut closing in mem::take(&mut self.closings) {
             let before = *closing.before.get_or_insert(next);

@@ -154,7 +154,8 @@ pub(super) fn result(
 
 /// Checks the authentication methods of an `initialize` pair against the client's capabilities.
 ///
-/// Clients announced terminal methods by `_meta.terminal-auth` before the protocol defined a capability.
+/// Clients announced terminal methods by `_meta.terminal-auth` before the protocol defined a
+/// capability.
 pub(super) fn auth_methods(
     params: Json<'_>,
     result: Json<'_>,
@@ -171,7 +172,8 @@ pub(super) fn auth_methods(
     for (index, method) in
         methods.filter(|(_, method)| !takes_terminals || !is_text(*method, "type", "terminal"))
     {
-        let (pointer, text) = (format!("/result/authMethods/{index}"), method.as_text());
+        let pointer = format!("/result/authMethods/{index}");
+        let text = method.as_text();
         if let Ok(method) = jsonrpc_core::wire::decode::<v1::authentication::AuthMethod>(text) {
             capabilities.v1(pointer.clone(), &method, report);
         }

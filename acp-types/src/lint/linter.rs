@@ -50,8 +50,8 @@ impl Linter {
         }
     }
 
-    /// Creates a linter with the same rules and limits, before the first line. It shares the schemas, which are
-    /// expensive to create.
+    /// Creates a linter with the same rules and limits, before the first line. It shares the
+    /// schemas, which are expensive to create.
     #[must_use]
     pub fn fresh(&self) -> Self {
         let mut fresh = Self::new(self.limits);
@@ -89,7 +89,8 @@ impl Linter {
         }
     }
 
-    /// Returns the next finding. Findings are in the order of lines; those of [`finish`](Self::finish) are last.
+    /// Returns the next finding. Findings are in the order of lines; those of
+    /// [`finish`](Self::finish) are last.
     pub fn poll_finding(&mut self) -> Option<Finding> {
         self.report.findings.pop_front()
     }

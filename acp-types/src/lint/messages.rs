@@ -18,8 +18,8 @@ fn json(raw: Option<&RawValue>) -> Json<'_> {
 }
 
 impl Linter {
-    /// Checks a line, without its line end. `Sent` lines are from the client, `Received` lines from the agent. Blank
-    /// lines are only counted.
+    /// Checks a line, without its line end. `Sent` lines are from the client, `Received` lines from
+    /// the agent. Blank lines are only counted.
     pub fn handle_line(&mut self, direction: Direction, line: &[u8]) {
         self.report.line += 1;
         self.report.direction = direction;
@@ -64,7 +64,8 @@ impl Linter {
     }
 
     fn request(&mut self, request: &Request<'_>) {
-        let (direction, line) = (self.report.direction, self.report.line);
+        let direction = self.report.direction;
+        let line = self.report.line;
         let params = json(request.params);
         self.report.set_method(&request.method);
         if request.id.is_null() {
@@ -242,7 +243,8 @@ impl Linter {
         self.report.set_method(&pending.method);
         if let Err(error) = &response.outcome {
             errors::look_at(&pending.method, error, &mut self.report);
-            let (taken_back, stopped) = (pending.is_taken_back, pending.is_stopped);
+            let taken_back = pending.is_taken_back;
+            let stopped = pending.is_stopped;
             errors::cancelled(error, taken_back, stopped, &mut self.report);
         }
         let raw = response.outcome.as_ref().ok().copied();

@@ -15,7 +15,8 @@ pub struct LintLimits {
     pub requests: usize,
     /// Tool calls, terminals and other named items of a session, of each kind; 16,384 by default.
     pub names: usize,
-    /// Unpolled findings; 16,384 by default. Further ones are counted, see [`missed`](super::Linter::missed).
+    /// Unpolled findings; 16,384 by default. Further ones are counted, see
+    /// [`missed`](super::Linter::missed).
     pub findings: usize,
     /// Findings of one rule in one line; 16 by default. Further ones are counted, see
     /// [`missed`](super::Linter::missed).
@@ -44,10 +45,11 @@ pub struct Finding {
     pub line: u64,
     /// Direction of the line, from the client's point of view.
     pub direction: Direction,
-    /// Place in the line as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole
-    /// line.
+    /// Place in the line as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901));
+    /// empty for the whole line.
     pub pointer: String,
-    /// Method of the message, or of the request that it answers, up to 256 bytes. `None` if it is unknown.
+    /// Method of the message, or of the request that it answers, up to 256 bytes. `None` if it is
+    /// unknown.
     pub method: Option<String>,
     /// Description of the problem. It contains received names, ids and methods, but no text.
     pub message: String,
@@ -59,7 +61,8 @@ impl fmt::Display for Finding {
             Direction::Sent => "sent",
             Direction::Received => "received",
         };
-        let (severity, code) = (self.rule.severity, self.rule.code);
+        let severity = self.rule.severity;
+        let code = self.rule.code;
         write!(f, "line {}, {direction}: {severity}[{code}]", self.line)?;
         if !self.pointer.is_empty() {
             write!(f, " at {}", self.pointer)?;
@@ -108,8 +111,8 @@ impl Report {
         self.method.push_str(end.and_then(|end| method.get(..end)).unwrap_or_default());
     }
 
-    /// Counts a violation in the current line if it is beyond the limits, so that it need not be described. Returns
-    /// whether it is.
+    /// Counts a violation in the current line if it is beyond the limits, so that it need not be
+    /// described. Returns whether it is.
     pub(super) fn is_beyond(&mut self, rule: &'static Rule) -> bool {
         let in_line = self.in_line.get(rule.code).copied().unwrap_or_default();
         let is_beyond = in_line >= self.limits.findings_per_rule && !self.off.contains(rule.code);

@@ -130,7 +130,8 @@ impl Session {
         let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
         if self.calls.len() < limits.names {
             let known = self.calls.entry(id.into_owned()).or_default();
-            // In version 2 a permission request announces or changes a tool call, as an update does.
+            // In version 2 a permission request announces or changes a tool call, as an update
+            // does.
             known.is_announced |= version == 2;
             if let Some(status) = call.and_then(|call| text(call, "status")) {
                 known.is_over = is_final(&status);

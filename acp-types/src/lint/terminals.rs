@@ -7,8 +7,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
-/// Members of an update's `_meta` in which an agent describes its own terminals. They are not part of the protocol;
-/// clients announce support as `_meta.terminal_output`.
+/// Members of an update's `_meta` in which an agent describes its own terminals. They are not part
+/// of the protocol; clients announce support as `_meta.terminal_output`.
 const DESCRIPTIONS: &[&str] = &["terminal_info", "terminal_output", "terminal_exit"];
 
 /// The terminals of a session.

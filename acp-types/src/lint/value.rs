@@ -8,8 +8,8 @@ use jsonrpc_core::{JsonStr, MemberReader, array_items, find_member};
 /// Longest part of a received name in a message, in characters.
 const MAX_SHOWN: usize = 64;
 
-/// A JSON value of a validated line. Members and items are read on demand, without allocation. Of repeated members the
-/// first counts.
+/// A JSON value of a validated line. Members and items are read on demand, without allocation. Of
+/// repeated members the first counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Json<'a>(&'a str);
 

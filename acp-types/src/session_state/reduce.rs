@@ -211,7 +211,8 @@ impl SessionState {
     /// Appends content to a tool call.
     pub(super) fn produce(&mut self, id: &ToolCallId, content: Produced) {
         let added = weight_of_produced(&content);
-        let (blocks, has_room) = (self.limits.blocks, self.has_room(added));
+        let blocks = self.limits.blocks;
+        let has_room = self.has_room(added);
         let Some(call) = self.tool_call_mut(id) else { return };
         if call.content.len() >= blocks || !has_room {
             return self.lost(format!("/toolCalls/{id}/content"), "too much content");
@@ -283,7 +284,8 @@ impl SessionState {
     /// Appends to the summary of a compaction.
     pub(super) fn summarize(&mut self, id: &CompactionId, block: ContentBlock) {
         use crate::v2::compaction::CompactionStatus;
-        let (added, blocks) = (weight(&block), self.limits.blocks);
+        let added = weight(&block);
+        let blocks = self.limits.blocks;
         let has_room = self.has_room(added);
         let begun = CompactionUpdate::new(id.clone(), CompactionStatus::InProgress);
         let Some(compaction) = self.compaction_mut(&begun) else { return };
@@ -339,7 +341,8 @@ impl SessionState {
 
     /// Appends to a message between sessions.
     pub(super) fn session_message_chunk(&mut self, id: &MessageId, block: ContentBlock) {
-        let (added, blocks) = (weight(&block), self.limits.blocks);
+        let added = weight(&block);
+        let blocks = self.limits.blocks;
         let has_room = self.has_room(added);
         let (entry, Some(message)) = self.session_message(id) else { return };
         match add(&mut message.content, block, blocks, has_room) {

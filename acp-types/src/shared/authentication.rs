@@ -1,6 +1,7 @@
 //! Authentication: login and logout.
 //!
-//! Spec: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication), [version 2](https://agentclientprotocol.com/protocol/v2/authentication)
+//! Spec: [Authentication](https://agentclientprotocol.com/protocol/v1/authentication), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/authentication)
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, string_id};
@@ -8,14 +9,17 @@ use jsonrpc_core::{object, open_enum, string_id};
 string_id! {
     /// Identifies an authentication method.
     ///
-    /// Spec: [`AuthMethodId`](https://agentclientprotocol.com/protocol/v1/schema#authmethodid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#authmethodid)
+    /// Spec: [`AuthMethodId`](https://agentclientprotocol.com/protocol/v1/schema#authmethodid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#authmethodid)
     pub struct AuthMethodId;
 }
 
 object! {
     /// **Unstable.** A request for the authentication state.
     ///
-    /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
+    /// Method `auth/status`. Spec:
+    /// [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
     #[doc(alias = "auth/status")]
     pub struct AuthStatusRequest {}
     and "_meta"
@@ -24,7 +28,9 @@ object! {
 object! {
     /// **Unstable.** The authentication state.
     ///
-    /// Method `auth/status`. Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusresponse)
+    /// Method `auth/status`. Spec:
+    /// [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusresponse)
     pub struct AuthStatusResponse {
         /// Whether a session can begin at present.
         state: AuthState = "state",
@@ -39,7 +45,10 @@ object! {
 object! {
     /// **Unstable.** A change of the authentication state.
     ///
-    /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
+    /// Method `auth/status_update`. Spec:
+    /// [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
     #[doc(alias = "auth/status_update")]
     pub struct AuthStatusUpdateNotification {
         /// Whether a session can begin at present.
@@ -55,7 +64,8 @@ object! {
 open_enum! {
     /// **Unstable.** Whether a session can begin at present. An unknown name means `unknown`.
     ///
-    /// Spec: [`AuthState`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstate), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstate)
+    /// Spec: [`AuthState`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstate),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstate)
     pub enum AuthState {
         /// A session can begin: the user is logged in.
         Authenticated = "authenticated",
@@ -78,7 +88,8 @@ impl AuthState {
 object! {
     /// **Unstable.** An account of an agent.
     ///
-    /// Spec: [`AuthAccount`](https://agentclientprotocol.com/protocol/v1/draft/schema#authaccount), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authaccount)
+    /// Spec: [`AuthAccount`](https://agentclientprotocol.com/protocol/v1/draft/schema#authaccount),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authaccount)
     pub struct AuthAccount {
         /// Human-readable name.
         label: String = "label",

@@ -1,6 +1,7 @@
 //! Content blocks: text, images, audio and resources.
 //!
-//! Spec: [Content](https://agentclientprotocol.com/protocol/v1/content), [version 2](https://agentclientprotocol.com/protocol/v2/content)
+//! Spec: [Content](https://agentclientprotocol.com/protocol/v1/content), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/content)
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +10,8 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// Text, plain or Markdown.
     ///
-    /// Spec: [`TextContent`](https://agentclientprotocol.com/protocol/v1/schema#textcontent), [version 2](https://agentclientprotocol.com/protocol/v2/schema#textcontent)
+    /// Spec: [`TextContent`](https://agentclientprotocol.com/protocol/v1/schema#textcontent),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#textcontent)
     pub struct TextContent {
         /// The text.
         text: String = "text",
@@ -24,7 +26,8 @@ object! {
 object! {
     /// Hints for the use and display of content.
     ///
-    /// Spec: [`Annotations`](https://agentclientprotocol.com/protocol/v1/schema#annotations), [version 2](https://agentclientprotocol.com/protocol/v2/schema#annotations)
+    /// Spec: [`Annotations`](https://agentclientprotocol.com/protocol/v1/schema#annotations),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#annotations)
     pub struct Annotations {}
     optional {
         /// Intended audience.
@@ -40,7 +43,8 @@ object! {
 open_enum! {
     /// The speaker or the audience of a message.
     ///
-    /// Spec: [`Role`](https://agentclientprotocol.com/protocol/v1/schema#role), [version 2](https://agentclientprotocol.com/protocol/v2/schema#role)
+    /// Spec: [`Role`](https://agentclientprotocol.com/protocol/v1/schema#role), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#role)
     pub enum Role {
         /// The assistant.
         Assistant = "assistant",

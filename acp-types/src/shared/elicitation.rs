@@ -1,6 +1,7 @@
 //! Elicitation: forms and URLs for the user.
 //!
-//! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation), [version 2](https://agentclientprotocol.com/protocol/v2/elicitation)
+//! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/elicitation)
 use super::session_setup::SessionId;
 use super::tool_calls::ToolCallId;
 use alloc::collections::BTreeMap;
@@ -20,14 +21,17 @@ pub use super::elicitation_schema::{
 string_id! {
     /// Identifies an elicitation by URL.
     ///
-    /// Spec: [`ElicitationId`](https://agentclientprotocol.com/protocol/v1/schema#elicitationid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationid)
+    /// Spec: [`ElicitationId`](https://agentclientprotocol.com/protocol/v1/schema#elicitationid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationid)
     pub struct ElicitationId;
 }
 
 object! {
     /// An elicitation by URL.
     ///
-    /// Spec: [`ElicitationUrlMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlmode), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlmode)
+    /// Spec:
+    /// [`ElicitationUrlMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlmode),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlmode)
     pub struct ElicitationUrlMode {
         /// Identifier of the elicitation, for `elicitation/complete`.
         elicitation_id: ElicitationId = "elicitationId",
@@ -43,7 +47,8 @@ object! {
 member_union! {
     /// The session or request that an elicitation belongs to.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest), [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
     pub enum ElicitationScope {
         /// A session.
         Session(ElicitationSessionScope) has "sessionId",
@@ -55,7 +60,9 @@ member_union! {
 object! {
     /// The session that an elicitation belongs to.
     ///
-    /// Spec: [`ElicitationSessionScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationsessionscope), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationsessionscope)
+    /// Spec:
+    /// [`ElicitationSessionScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationsessionscope),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationsessionscope)
     pub struct ElicitationSessionScope {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",
@@ -69,7 +76,9 @@ object! {
 object! {
     /// The client's request that an elicitation belongs to.
     ///
-    /// Spec: [`ElicitationRequestScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationrequestscope), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationrequestscope)
+    /// Spec:
+    /// [`ElicitationRequestScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationrequestscope),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationrequestscope)
     pub struct ElicitationRequestScope {
         /// Identifier of the request.
         request_id: RequestId = "requestId",
@@ -79,7 +88,9 @@ object! {
 open_enum! {
     /// The type of a form's content.
     ///
-    /// Spec: [`ElicitationSchemaType`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschematype), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschematype)
+    /// Spec:
+    /// [`ElicitationSchemaType`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschematype),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschematype)
     pub enum ElicitationSchemaType {
         /// An object, with a member for each field.
         Object = "object",
@@ -89,7 +100,9 @@ open_enum! {
 object! {
     /// The result of an elicitation.
     ///
-    /// Method `elicitation/create`. Spec: [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse), [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
+    /// Method `elicitation/create`. Spec:
+    /// [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub struct CreateElicitationResponse {}
     rest {
         /// The user's action.
@@ -101,7 +114,9 @@ object! {
 open_union! {
     /// The user's action on an elicitation. An unknown action counts as `cancel`.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse), [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
+    /// Spec:
+    /// [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub enum ElicitationAction by "action" {
         /// The user answered.
         Accept(ElicitationAcceptAction) = "accept",
@@ -122,7 +137,9 @@ impl ElicitationAction {
 object! {
     /// The user answered the elicitation.
     ///
-    /// Spec: [`ElicitationAcceptAction`](https://agentclientprotocol.com/protocol/v1/schema#elicitationacceptaction), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationacceptaction)
+    /// Spec:
+    /// [`ElicitationAcceptAction`](https://agentclientprotocol.com/protocol/v1/schema#elicitationacceptaction),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationacceptaction)
     pub struct ElicitationAcceptAction {}
     optional {
         /// Content of the form; absent for an elicitation by URL.
@@ -132,7 +149,9 @@ object! {
 
 /// The value of a form field.
 ///
-/// Spec: [`ElicitationContentValue`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcontentvalue), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcontentvalue)
+/// Spec:
+/// [`ElicitationContentValue`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcontentvalue),
+/// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcontentvalue)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitationContentValue {
@@ -201,7 +220,10 @@ __json_schema! { ElicitationContentValue, generator => jsonrpc_core::wire::schem
 object! {
     /// An elicitation by URL is complete.
     ///
-    /// Method `elicitation/complete`. Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification), [version 2](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
+    /// Method `elicitation/complete`. Spec:
+    /// [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
     #[doc(alias = "elicitation/complete")]
     pub struct CompleteElicitationNotification {
         /// Identifier of the elicitation.

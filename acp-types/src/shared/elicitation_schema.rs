@@ -1,6 +1,7 @@
 //! The fields of forms.
 //!
-//! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation), [version 2](https://agentclientprotocol.com/protocol/v2/elicitation)
+//! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/elicitation)
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +10,9 @@ use jsonrpc_core::{__json_schema, object, open_enum, open_union};
 
 /// The fields of a form by name, in the agent's order.
 ///
-/// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
+/// Spec:
+/// [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema),
+/// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
 ///
 /// The order of members is not significant in JSON, but it is the display order of the fields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +63,9 @@ __json_schema! { ElicitationProperties, generator => {
 open_union! {
     /// A field of a form.
     ///
-    /// Spec: [`ElicitationPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationpropertyschema)
+    /// Spec:
+    /// [`ElicitationPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationpropertyschema),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationpropertyschema)
     pub enum ElicitationPropertySchema by "type" {
         /// A string, or a selection from several values.
         String(Box<StringPropertySchema>) = "string",
@@ -78,7 +83,8 @@ open_union! {
 open_enum! {
     /// The format of a string. An unknown format imposes no constraint.
     ///
-    /// Spec: [`StringFormat`](https://agentclientprotocol.com/protocol/v1/schema#stringformat), [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringformat)
+    /// Spec: [`StringFormat`](https://agentclientprotocol.com/protocol/v1/schema#stringformat),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringformat)
     pub enum StringFormat {
         /// An e-mail address.
         Email = "email",
@@ -94,7 +100,9 @@ open_enum! {
 object! {
     /// A string field, or a selection from several values.
     ///
-    /// Spec: [`StringPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#stringpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringpropertyschema)
+    /// Spec:
+    /// [`StringPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#stringpropertyschema),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringpropertyschema)
     pub struct StringPropertySchema {}
     optional {
         /// The field's label.
@@ -122,7 +130,8 @@ object! {
 object! {
     /// A permitted value, with a title.
     ///
-    /// Spec: [`EnumOption`](https://agentclientprotocol.com/protocol/v1/schema#enumoption), [version 2](https://agentclientprotocol.com/protocol/v2/schema#enumoption)
+    /// Spec: [`EnumOption`](https://agentclientprotocol.com/protocol/v1/schema#enumoption),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#enumoption)
     pub struct EnumOption {
         /// The value.
         r#const: String = "const",
@@ -139,7 +148,9 @@ object! {
 object! {
     /// A number field.
     ///
-    /// Spec: [`NumberPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#numberpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#numberpropertyschema)
+    /// Spec:
+    /// [`NumberPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#numberpropertyschema),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#numberpropertyschema)
     pub struct NumberPropertySchema {}
     optional {
         /// The field's label.
@@ -159,7 +170,9 @@ object! {
 object! {
     /// An integer field.
     ///
-    /// Spec: [`IntegerPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#integerpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#integerpropertyschema)
+    /// Spec:
+    /// [`IntegerPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#integerpropertyschema),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#integerpropertyschema)
     pub struct IntegerPropertySchema {}
     optional {
         /// The field's label.
@@ -179,7 +192,9 @@ object! {
 object! {
     /// A boolean field.
     ///
-    /// Spec: [`BooleanPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#booleanpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#booleanpropertyschema)
+    /// Spec:
+    /// [`BooleanPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#booleanpropertyschema),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#booleanpropertyschema)
     pub struct BooleanPropertySchema {}
     optional {
         /// The field's label.
@@ -195,7 +210,9 @@ object! {
 object! {
     /// A field for several selections.
     ///
-    /// Spec: [`MultiSelectPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#multiselectpropertyschema), [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectpropertyschema)
+    /// Spec:
+    /// [`MultiSelectPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#multiselectpropertyschema),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectpropertyschema)
     pub struct MultiSelectPropertySchema {
         /// The permitted values.
         items: MultiSelectItems = "items",
@@ -218,7 +235,9 @@ object! {
 open_union! {
     /// The permitted values of a multi-select field.
     ///
-    /// Spec: [`MultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#multiselectitems), [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectitems)
+    /// Spec:
+    /// [`MultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#multiselectitems),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectitems)
     pub enum MultiSelectItems by "type" {
         /// Values without titles.
         String(StringMultiSelectItems) = "string",
@@ -232,7 +251,9 @@ open_union! {
 object! {
     /// Permitted values without titles.
     ///
-    /// Spec: [`StringMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#stringmultiselectitems), [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringmultiselectitems)
+    /// Spec:
+    /// [`StringMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#stringmultiselectitems),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringmultiselectitems)
     pub struct StringMultiSelectItems {
         /// The values.
         r#enum: Vec<String> = "enum",
@@ -243,7 +264,9 @@ object! {
 object! {
     /// Permitted values with titles.
     ///
-    /// Spec: [`TitledMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#titledmultiselectitems), [version 2](https://agentclientprotocol.com/protocol/v2/schema#titledmultiselectitems)
+    /// Spec:
+    /// [`TitledMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#titledmultiselectitems),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#titledmultiselectitems)
     pub struct TitledMultiSelectItems {
         /// The values.
         any_of: Vec<EnumOption> = "anyOf",

@@ -1,12 +1,14 @@
 //! Initialization: versions and capabilities.
 //!
-//! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization), [version 2](https://agentclientprotocol.com/protocol/v2/initialization)
+//! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/initialization)
 use alloc::string::String;
 use jsonrpc_core::{__json_schema, object, transparent};
 
 /// A protocol version: a single number, raised only for incompatible changes.
 ///
-/// Spec: [`ProtocolVersion`](https://agentclientprotocol.com/protocol/v1/schema#protocolversion), [version 2](https://agentclientprotocol.com/protocol/v2/schema#protocolversion)
+/// Spec: [`ProtocolVersion`](https://agentclientprotocol.com/protocol/v1/schema#protocolversion),
+/// [version 2](https://agentclientprotocol.com/protocol/v2/schema#protocolversion)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProtocolVersion(
     /// The number, from 0 to 65535.
@@ -28,7 +30,8 @@ impl ProtocolVersion {
 object! {
     /// Name and version of a peer's program.
     ///
-    /// Spec: [`Implementation`](https://agentclientprotocol.com/protocol/v1/schema#implementation), [version 2](https://agentclientprotocol.com/protocol/v2/schema#implementation)
+    /// Spec: [`Implementation`](https://agentclientprotocol.com/protocol/v1/schema#implementation),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#implementation)
     pub struct Implementation {
         /// Programmatic name.
         name: String = "name",
@@ -45,7 +48,9 @@ object! {
 object! {
     /// The elicitation modes that a client supports.
     ///
-    /// Spec: [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcapabilities)
+    /// Spec:
+    /// [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcapabilities)
     pub struct ElicitationCapabilities {}
     optional {
         /// Present if the client supports forms.
@@ -59,7 +64,9 @@ object! {
 object! {
     /// The client supports elicitation by form.
     ///
-    /// Spec: [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationformcapabilities)
+    /// Spec:
+    /// [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationformcapabilities)
     pub struct ElicitationFormCapabilities {}
     and "_meta"
 }
@@ -67,7 +74,9 @@ object! {
 object! {
     /// The client supports elicitation by URL.
     ///
-    /// Spec: [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlcapabilities)
+    /// Spec:
+    /// [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlcapabilities)
     pub struct ElicitationUrlCapabilities {}
     and "_meta"
 }
@@ -75,7 +84,9 @@ object! {
 object! {
     /// The agent supports `session/delete`.
     ///
-    /// Spec: [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessiondeletecapabilities)
+    /// Spec:
+    /// [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessiondeletecapabilities)
     pub struct SessionDeleteCapabilities {}
     and "_meta"
 }
@@ -83,7 +94,10 @@ object! {
 object! {
     /// The agent supports `additionalDirectories` for new sessions.
     ///
-    /// Spec: [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionadditionaldirectoriescapabilities)
+    /// Spec:
+    /// [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#sessionadditionaldirectoriescapabilities)
     pub struct SessionAdditionalDirectoriesCapabilities {}
     and "_meta"
 }
@@ -91,7 +105,9 @@ object! {
 object! {
     /// **Unstable.** The agent supports `providers/*`.
     ///
-    /// Spec: [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities)
+    /// Spec:
+    /// [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities)
     pub struct ProvidersCapabilities {}
     and "_meta"
 }
@@ -99,7 +115,9 @@ object! {
 object! {
     /// **Unstable.** The agent supports `auth/status`, and reports changes.
     ///
-    /// Spec: [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatuscapabilities)
+    /// Spec:
+    /// [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatuscapabilities)
     pub struct AuthStatusCapabilities {}
     and "_meta"
 }
@@ -107,7 +125,10 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/fork`.
     ///
-    /// Spec: [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities)
+    /// Spec:
+    /// [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities)
     pub struct SessionForkCapabilities {}
     and "_meta"
 }
@@ -115,7 +136,10 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/archive` and `session/unarchive`.
     ///
-    /// Spec: [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivecapabilities)
+    /// Spec:
+    /// [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivecapabilities)
     pub struct SessionArchiveCapabilities {}
     and "_meta"
 }
@@ -123,7 +147,10 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/status`.
     ///
-    /// Spec: [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatuscapabilities)
+    /// Spec:
+    /// [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatuscapabilities)
     pub struct SessionStatusCapabilities {}
     and "_meta"
 }
@@ -131,7 +158,10 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/set_title`.
     ///
-    /// Spec: [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessiontitlecapabilities)
+    /// Spec:
+    /// [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessiontitlecapabilities)
     pub struct SessionTitleCapabilities {}
     and "_meta"
 }
@@ -139,7 +169,10 @@ object! {
 object! {
     /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
     ///
-    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptcapabilities)
+    /// Spec:
+    /// [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptcapabilities)
     pub struct SessionSystemPromptCapabilities {}
     optional {
         /// Modes that are supported beyond `append`.
@@ -151,7 +184,10 @@ object! {
 object! {
     /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
     ///
-    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptmodecapabilities)
+    /// Spec:
+    /// [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptmodecapabilities)
     pub struct SessionSystemPromptModeCapabilities {}
     optional {
         /// Present if `override` is supported.
@@ -163,7 +199,10 @@ object! {
 object! {
     /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
     ///
-    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptoverridecapabilities)
+    /// Spec:
+    /// [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptoverridecapabilities)
     pub struct SessionSystemPromptOverrideCapabilities {}
     and "_meta"
 }

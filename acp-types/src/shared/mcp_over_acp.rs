@@ -8,21 +8,27 @@ use jsonrpc_core::{member_union, object, string_id};
 string_id! {
     /// **Unstable.** Identifies an MCP server that is reached over the ACP connection.
     ///
-    /// Spec: [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracpid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracpid)
+    /// Spec:
+    /// [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracpid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracpid)
     pub struct McpServerAcpId;
 }
 
 string_id! {
     /// **Unstable.** Identifies a request within `mcp/message`, chosen by its sender.
     ///
-    /// Spec: [`McpRequestId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcprequestid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcprequestid)
+    /// Spec:
+    /// [`McpRequestId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcprequestid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcprequestid)
     pub struct McpRequestId;
 }
 
 object! {
     /// **Unstable.** A request of the agent to an MCP server of the client.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
+    /// Method `mcp/message`. Spec:
+    /// [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpRequest {
         /// Identifier of the server.
@@ -42,7 +48,9 @@ object! {
 object! {
     /// **Unstable.** A notification from an MCP server of the client, related to a request.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
+    /// Method `mcp/message`. Spec:
+    /// [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpNotification {
         /// Identifier of the server.
@@ -60,9 +68,12 @@ object! {
 }
 
 member_union! {
-    /// **Unstable.** The response of the MCP server. An error of the MCP server is a successful response of ACP.
+    /// **Unstable.** The response of the MCP server. An error of the MCP server is a successful
+    /// response of ACP.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+    /// Method `mcp/message`. Spec:
+    /// [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     ///
     /// If both members are present, the result counts. It may be `null`:
     ///
@@ -84,7 +95,8 @@ member_union! {
 object! {
     /// **Unstable.** A result of the MCP server.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     pub struct MessageMcpResult {
         /// The result, any JSON value.
         result: Raw = "result",
@@ -95,7 +107,8 @@ object! {
 object! {
     /// **Unstable.** An error response of the MCP server.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     pub struct MessageMcpError {
         /// The error.
         error: McpError = "error",
@@ -106,7 +119,8 @@ object! {
 object! {
     /// **Unstable.** An error of an MCP server.
     ///
-    /// Spec: [`McpError`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcperror), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcperror)
+    /// Spec: [`McpError`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcperror),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcperror)
     pub struct McpError {
         /// Error code.
         code: i32 = "code",

@@ -1,13 +1,15 @@
 //! Notices for the user.
 //!
-//! Spec: [Notices](https://agentclientprotocol.com/protocol/v1/schema#notice), [version 2](https://agentclientprotocol.com/protocol/v2/schema#notice)
+//! Spec: [Notices](https://agentclientprotocol.com/protocol/v1/schema#notice), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/schema#notice)
 use alloc::string::String;
 use jsonrpc_core::{object, open_enum};
 
 object! {
     /// A notice for the user. It is not part of the session's history.
     ///
-    /// Spec: [`Notice`](https://agentclientprotocol.com/protocol/v1/schema#notice), [version 2](https://agentclientprotocol.com/protocol/v2/schema#notice)
+    /// Spec: [`Notice`](https://agentclientprotocol.com/protocol/v1/schema#notice), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#notice)
     pub struct Notice {
         /// Severity of the notice.
         severity: NoticeSeverity = "severity",
@@ -24,7 +26,8 @@ object! {
 open_enum! {
     /// Severity of a notice.
     ///
-    /// Spec: [`NoticeSeverity`](https://agentclientprotocol.com/protocol/v1/schema#noticeseverity), [version 2](https://agentclientprotocol.com/protocol/v2/schema#noticeseverity)
+    /// Spec: [`NoticeSeverity`](https://agentclientprotocol.com/protocol/v1/schema#noticeseverity),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#noticeseverity)
     pub enum NoticeSeverity {
         /// Informational.
         Info = "info",

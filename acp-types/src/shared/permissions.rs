@@ -1,20 +1,26 @@
 //! Answers to a permission request.
 //!
-//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission), [version 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
+//! Spec: [Tool
+//! Calls](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use alloc::string::String;
 use jsonrpc_core::{object, open_enum, string_id};
 
 string_id! {
     /// Identifies an option of a permission request.
     ///
-    /// Spec: [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionid)
+    /// Spec:
+    /// [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionid)
     pub struct PermissionOptionId;
 }
 
 object! {
     /// An option of a permission request.
     ///
-    /// Spec: [`PermissionOption`](https://agentclientprotocol.com/protocol/v1/schema#permissionoption), [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoption)
+    /// Spec:
+    /// [`PermissionOption`](https://agentclientprotocol.com/protocol/v1/schema#permissionoption),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoption)
     pub struct PermissionOption {
         /// Identifier of the option.
         option_id: PermissionOptionId = "optionId",
@@ -29,7 +35,9 @@ object! {
 open_enum! {
     /// Meaning of a permission option. An unknown kind grants no permission.
     ///
-    /// Spec: [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionkind), [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionkind)
+    /// Spec:
+    /// [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionkind),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionkind)
     pub enum PermissionOptionKind {
         /// Allow this time.
         AllowOnce = "allow_once",
@@ -52,7 +60,9 @@ impl PermissionOptionKind {
 object! {
     /// The user selected an option.
     ///
-    /// Spec: [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#selectedpermissionoutcome), [version 2](https://agentclientprotocol.com/protocol/v2/schema#selectedpermissionoutcome)
+    /// Spec:
+    /// [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#selectedpermissionoutcome),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#selectedpermissionoutcome)
     pub struct SelectedPermissionOutcome {
         /// Identifier of the option.
         option_id: PermissionOptionId = "optionId",

@@ -1,6 +1,7 @@
 //! Messages of a turn, and token usage.
 //!
-//! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn), [version 2](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
+//! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use alloc::boxed::Box;
 use alloc::string::String;
 use jsonrpc_core::{ErrorObject, object, string_id};
@@ -8,14 +9,16 @@ use jsonrpc_core::{ErrorObject, object, string_id};
 string_id! {
     /// Identifies a message within its session.
     ///
-    /// Spec: [`MessageId`](https://agentclientprotocol.com/protocol/v1/schema#messageid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#messageid)
+    /// Spec: [`MessageId`](https://agentclientprotocol.com/protocol/v1/schema#messageid), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#messageid)
     pub struct MessageId;
 }
 
 object! {
     /// **Unstable.** Token usage of a turn.
     ///
-    /// Spec: [`Usage`](https://agentclientprotocol.com/protocol/v1/draft/schema#usage), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#usage)
+    /// Spec: [`Usage`](https://agentclientprotocol.com/protocol/v1/draft/schema#usage), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#usage)
     pub struct Usage by name {
         /// Total tokens used.
         total_tokens: u64 = "totalTokens",
@@ -38,7 +41,8 @@ object! {
 object! {
     /// Context usage, and the cost of the session.
     ///
-    /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v1/schema#usageupdate), [version 2](https://agentclientprotocol.com/protocol/v2/schema#usageupdate)
+    /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v1/schema#usageupdate),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#usageupdate)
     pub struct UsageUpdate by name {
         /// Tokens in the context now.
         used: u64 = "used",
@@ -55,7 +59,8 @@ object! {
 object! {
     /// An amount of money.
     ///
-    /// Spec: [`Cost`](https://agentclientprotocol.com/protocol/v1/schema#cost), [version 2](https://agentclientprotocol.com/protocol/v2/schema#cost)
+    /// Spec: [`Cost`](https://agentclientprotocol.com/protocol/v1/schema#cost), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#cost)
     pub struct Cost {
         /// Amount, in units of the currency.
         amount: f64 = "amount",
@@ -68,7 +73,9 @@ object! {
 object! {
     /// The work of a session failed. **Unstable** in version 1.
     ///
-    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason), [version 2](https://agentclientprotocol.com/protocol/v2/schema#errorstopreason)
+    /// Spec:
+    /// [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#errorstopreason)
     pub struct ErrorStopReason {}
     optional {
         /// The error, if the agent reports it.

@@ -9,14 +9,16 @@ use jsonrpc_core::{object, open_enum, string_id};
 string_id! {
     /// **Unstable.** Identifies a provider.
     ///
-    /// Spec: [`ProviderId`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerid)
+    /// Spec: [`ProviderId`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerid)
     pub struct ProviderId;
 }
 
 open_enum! {
     /// **Unstable.** The API protocol of a model server.
     ///
-    /// Spec: [`LlmProtocol`](https://agentclientprotocol.com/protocol/v1/draft/schema#llmprotocol), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#llmprotocol)
+    /// Spec: [`LlmProtocol`](https://agentclientprotocol.com/protocol/v1/draft/schema#llmprotocol),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#llmprotocol)
     pub enum LlmProtocol {
         /// Anthropic.
         Anthropic = "anthropic",
@@ -34,7 +36,9 @@ open_enum! {
 object! {
     /// **Unstable.** A request for the configurable providers.
     ///
-    /// Method `providers/list`. Spec: [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest)
+    /// Method `providers/list`. Spec:
+    /// [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest)
     #[doc(alias = "providers/list")]
     pub struct ListProvidersRequest {}
     and "_meta"
@@ -43,7 +47,9 @@ object! {
 object! {
     /// **Unstable.** The configurable providers.
     ///
-    /// Method `providers/list`. Spec: [`ListProvidersResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersresponse)
+    /// Method `providers/list`. Spec:
+    /// [`ListProvidersResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersresponse)
     pub struct ListProvidersResponse {
         /// The providers.
         providers: Vec<ProviderInfo> = "providers",
@@ -54,7 +60,9 @@ object! {
 object! {
     /// **Unstable.** A configurable provider.
     ///
-    /// Spec: [`ProviderInfo`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerinfo), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerinfo)
+    /// Spec:
+    /// [`ProviderInfo`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerinfo),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerinfo)
     pub struct ProviderInfo {
         /// Identifier of the provider.
         provider_id: ProviderId = "providerId",
@@ -73,7 +81,9 @@ object! {
 object! {
     /// **Unstable.** Configuration of a provider, without secrets.
     ///
-    /// Spec: [`ProviderCurrentConfig`](https://agentclientprotocol.com/protocol/v1/draft/schema#providercurrentconfig), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providercurrentconfig)
+    /// Spec:
+    /// [`ProviderCurrentConfig`](https://agentclientprotocol.com/protocol/v1/draft/schema#providercurrentconfig),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providercurrentconfig)
     pub struct ProviderCurrentConfig {
         /// API protocol of the server.
         api_type: LlmProtocol = "apiType",
@@ -86,7 +96,9 @@ object! {
 object! {
     /// **Unstable.** A request to configure a provider.
     ///
-    /// Method `providers/set`. Spec: [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest)
+    /// Method `providers/set`. Spec:
+    /// [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest)
     #[doc(alias = "providers/set")]
     pub struct SetProviderRequest {
         /// Identifier of the provider.
@@ -106,7 +118,9 @@ object! {
 object! {
     /// **Unstable.** The provider is configured.
     ///
-    /// Method `providers/set`. Spec: [`SetProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderresponse)
+    /// Method `providers/set`. Spec:
+    /// [`SetProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderresponse)
     pub struct SetProviderResponse {}
     and "_meta"
 }
@@ -114,7 +128,9 @@ object! {
 object! {
     /// **Unstable.** A request to disable a provider.
     ///
-    /// Method `providers/disable`. Spec: [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest)
+    /// Method `providers/disable`. Spec:
+    /// [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest)
     #[doc(alias = "providers/disable")]
     pub struct DisableProviderRequest {
         /// Identifier of the provider, which must not be required.
@@ -126,7 +142,10 @@ object! {
 object! {
     /// **Unstable.** The provider is disabled.
     ///
-    /// Method `providers/disable`. Spec: [`DisableProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderresponse)
+    /// Method `providers/disable`. Spec:
+    /// [`DisableProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderresponse),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderresponse)
     pub struct DisableProviderResponse {}
     and "_meta"
 }

@@ -1,6 +1,7 @@
 //! Lists of sessions.
 //!
-//! Spec: [Session List](https://agentclientprotocol.com/protocol/v1/session-list), [version 2](https://agentclientprotocol.com/protocol/v2/session-list)
+//! Spec: [Session List](https://agentclientprotocol.com/protocol/v1/session-list), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/session-list)
 use super::session_setup::SessionId;
 use alloc::string::String;
 use jsonrpc_core::wire::Meta;
@@ -9,7 +10,9 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// A request to delete a session from the list.
     ///
-    /// Method `session/delete`. Spec: [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionrequest)
+    /// Method `session/delete`. Spec:
+    /// [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionrequest)
     #[doc(alias = "session/delete")]
     pub struct DeleteSessionRequest {
         /// Identifier of the session.
@@ -21,7 +24,9 @@ object! {
 object! {
     /// The session was deleted from the list.
     ///
-    /// Method `session/delete`. Spec: [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse), [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionresponse)
+    /// Method `session/delete`. Spec:
+    /// [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionresponse)
     pub struct DeleteSessionResponse {}
     and "_meta"
 }
@@ -29,7 +34,9 @@ object! {
 object! {
     /// A change of the session's entry in session lists. Absent members stay, `null` clears.
     ///
-    /// Spec: [`SessionInfoUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfoupdate), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessioninfoupdate)
+    /// Spec:
+    /// [`SessionInfoUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfoupdate),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessioninfoupdate)
     pub struct SessionInfoUpdate {}
     patch {
         /// Human-readable title.
@@ -44,7 +51,9 @@ object! {
 object! {
     /// **Unstable.** A request to archive a session.
     ///
-    /// Method `session/archive`. Spec: [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionrequest)
+    /// Method `session/archive`. Spec:
+    /// [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionrequest)
     #[doc(alias = "session/archive")]
     pub struct ArchiveSessionRequest {
         /// Identifier of the session.
@@ -56,7 +65,9 @@ object! {
 object! {
     /// **Unstable.** The session is archived.
     ///
-    /// Method `session/archive`. Spec: [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionresponse)
+    /// Method `session/archive`. Spec:
+    /// [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionresponse)
     pub struct ArchiveSessionResponse {}
     and "_meta"
 }
@@ -64,7 +75,10 @@ object! {
 object! {
     /// **Unstable.** A request to restore a session from the archive.
     ///
-    /// Method `session/unarchive`. Spec: [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionrequest)
+    /// Method `session/unarchive`. Spec:
+    /// [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionrequest)
     #[doc(alias = "session/unarchive")]
     pub struct UnarchiveSessionRequest {
         /// Identifier of the session.
@@ -76,7 +90,10 @@ object! {
 object! {
     /// **Unstable.** The session is restored.
     ///
-    /// Method `session/unarchive`. Spec: [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionresponse)
+    /// Method `session/unarchive`. Spec:
+    /// [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionresponse)
     pub struct UnarchiveSessionResponse {}
     and "_meta"
 }
@@ -84,7 +101,9 @@ object! {
 open_enum! {
     /// **Unstable.** A filter of listed sessions. An agent refuses an unknown name.
     ///
-    /// Spec: [`SessionArchiveFilter`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivefilter), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivefilter)
+    /// Spec:
+    /// [`SessionArchiveFilter`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivefilter),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivefilter)
     pub enum SessionArchiveFilter {
         /// Sessions that are not archived.
         Exclude = "exclude",
@@ -98,7 +117,9 @@ open_enum! {
 object! {
     /// **Unstable.** A request to set the title of a session.
     ///
-    /// Method `session/set_title`. Spec: [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitlerequest)
+    /// Method `session/set_title`. Spec:
+    /// [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitlerequest)
     #[doc(alias = "session/set_title")]
     pub struct SetSessionTitleRequest {
         /// Identifier of the session.
@@ -112,7 +133,10 @@ object! {
 object! {
     /// **Unstable.** The title is set.
     ///
-    /// Method `session/set_title`. Spec: [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitleresponse)
+    /// Method `session/set_title`. Spec:
+    /// [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitleresponse)
     pub struct SetSessionTitleResponse {
         /// The title as stored by the agent.
         title: String = "title",

@@ -1,20 +1,23 @@
 //! Identifiers and kinds of tool calls.
 //!
-//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls), [version 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
+//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls), [version
+//! 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use super::terminals::TerminalId;
 use jsonrpc_core::{object, open_enum, string_id};
 
 string_id! {
     /// Identifies a tool call within its session.
     ///
-    /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v1/schema#toolcallid), [version 2](https://agentclientprotocol.com/protocol/v2/schema#toolcallid)
+    /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v1/schema#toolcallid),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#toolcallid)
     pub struct ToolCallId;
 }
 
 open_enum! {
     /// The kind of a tool, for example for icons.
     ///
-    /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v1/schema#toolkind), [version 2](https://agentclientprotocol.com/protocol/v2/schema#toolkind)
+    /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v1/schema#toolkind), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#toolkind)
     pub enum ToolKind {
         /// Reads files or data.
         Read = "read",
@@ -47,9 +50,11 @@ impl ToolKind {
 }
 
 object! {
-    /// A terminal with its output for display. In version 1 the client runs it, in version 2 the agent.
+    /// A terminal with its output for display. In version 1 the client runs it, in version 2 the
+    /// agent.
     ///
-    /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v1/schema#terminal), [version 2](https://agentclientprotocol.com/protocol/v2/schema#terminal)
+    /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v1/schema#terminal), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#terminal)
     pub struct Terminal {
         /// Identifier of the terminal, from `terminal/create` or (version 2) `terminal_update`.
         terminal_id: TerminalId = "terminalId",

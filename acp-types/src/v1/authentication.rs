@@ -27,7 +27,8 @@ open_union! {
 object! {
     /// A login in a terminal, in which the client runs the agent's program.
     ///
-    /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v1/schema#authmethodterminal)
+    /// Spec:
+    /// [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v1/schema#authmethodterminal)
     pub struct AuthMethodTerminal {
         /// Identifier of the method; not valid in `authenticate`.
         id: AuthMethodId = "id",
@@ -48,7 +49,8 @@ object! {
 object! {
     /// A login by the agent itself.
     ///
-    /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v1/schema#authmethodagent)
+    /// Spec:
+    /// [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v1/schema#authmethodagent)
     pub struct AuthMethodAgent {
         /// Identifier of the method, for `authenticate`.
         id: AuthMethodId = "id",
@@ -65,7 +67,8 @@ object! {
 object! {
     /// A request to log in.
     ///
-    /// Method `authenticate`. Spec: [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
+    /// Method `authenticate`. Spec:
+    /// [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
     #[doc(alias = "authenticate")]
     pub struct AuthenticateRequest {
         /// One of the agent's authentication methods.
@@ -77,7 +80,8 @@ object! {
 object! {
     /// The login succeeded.
     ///
-    /// Method `authenticate`. Spec: [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
+    /// Method `authenticate`. Spec:
+    /// [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
     pub struct AuthenticateResponse {}
     and "_meta"
 }
@@ -85,7 +89,8 @@ object! {
 object! {
     /// A request to log out.
     ///
-    /// Method `logout`. Spec: [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
+    /// Method `logout`. Spec:
+    /// [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
     #[doc(alias = "logout")]
     pub struct LogoutRequest {}
     and "_meta"
@@ -94,7 +99,8 @@ object! {
 object! {
     /// The logout succeeded.
     ///
-    /// Method `logout`. Spec: [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
+    /// Method `logout`. Spec:
+    /// [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
     pub struct LogoutResponse {}
     and "_meta"
 }

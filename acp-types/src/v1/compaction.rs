@@ -9,10 +9,11 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
 
 object! {
-    /// A compaction begins or changes. In a patched member, absence keeps the value, `null` clears it, and a value
-    /// replaces it.
+    /// A compaction begins or changes. In a patched member, absence keeps the value, `null` clears
+    /// it, and a value replaces it.
     ///
-    /// Spec: [`CompactionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#compactionupdate)
+    /// Spec:
+    /// [`CompactionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#compactionupdate)
     pub struct CompactionUpdate {
         /// Identifier of the compaction. The first update with an id begins it.
         compaction_id: CompactionId = "compactionId",
@@ -32,7 +33,8 @@ object! {
 object! {
     /// Content to append to a compaction's summary.
     ///
-    /// Spec: [`CompactionSummaryChunk`](https://agentclientprotocol.com/protocol/v1/schema#compactionsummarychunk)
+    /// Spec:
+    /// [`CompactionSummaryChunk`](https://agentclientprotocol.com/protocol/v1/schema#compactionsummarychunk)
     pub struct CompactionSummaryChunk {
         /// Identifier of the compaction. A new id begins a running compaction.
         compaction_id: CompactionId = "compactionId",

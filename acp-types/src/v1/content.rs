@@ -112,7 +112,8 @@ object! {
 object! {
     /// An embedded resource.
     ///
-    /// Spec: [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresource)
+    /// Spec:
+    /// [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresource)
     pub struct EmbeddedResource {
         /// The contents.
         resource: EmbeddedResourceResource = "resource",
@@ -127,7 +128,8 @@ object! {
 member_union! {
     /// The contents of a resource.
     ///
-    /// Spec: [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresourceresource)
+    /// Spec:
+    /// [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresourceresource)
     pub enum EmbeddedResourceResource {
         /// Text.
         Text(TextResourceContents) has "text",
@@ -139,7 +141,8 @@ member_union! {
 object! {
     /// The text of a resource.
     ///
-    /// Spec: [`TextResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#textresourcecontents)
+    /// Spec:
+    /// [`TextResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#textresourcecontents)
     pub struct TextResourceContents {
         /// URI of the resource.
         uri: String = "uri",
@@ -156,7 +159,8 @@ object! {
 object! {
     /// The bytes of a resource.
     ///
-    /// Spec: [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#blobresourcecontents)
+    /// Spec:
+    /// [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#blobresourcecontents)
     pub struct BlobResourceContents {
         /// URI of the resource.
         uri: String = "uri",

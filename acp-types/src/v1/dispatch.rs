@@ -2,8 +2,8 @@
 //!
 //! Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
 //!
-//! Names are those of the schema: a client request is sent by a client and received by an agent. Unstable methods are
-//! included; the [table](crate::methods) marks them.
+//! Names are those of the schema: a client request is sent by a client and received by an agent.
+//! Unstable methods are included; the [table](crate::methods) marks them.
 //!
 //! ```
 //! use acp_types::v1::dispatch::ClientRequest;

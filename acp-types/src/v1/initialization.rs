@@ -16,7 +16,8 @@ use jsonrpc_core::object;
 object! {
     /// The first request of a connection, with the client's capabilities.
     ///
-    /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
+    /// Method `initialize`. Spec:
+    /// [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
     ///
     /// ```
     /// use acp_types::v1::initialization::{Implementation, InitializeRequest, ProtocolVersion};
@@ -46,7 +47,8 @@ object! {
 object! {
     /// The response to `initialize`, with the common version and the agent's capabilities.
     ///
-    /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
+    /// Method `initialize`. Spec:
+    /// [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
     ///
     /// ```
     /// use acp_types::v1::initialization::{AgentCapabilities, InitializeResponse, ProtocolVersion};
@@ -79,7 +81,8 @@ object! {
 object! {
     /// Capabilities of a client.
     ///
-    /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
+    /// Spec:
+    /// [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
     ///
     /// ```
     /// use acp_types::v1::initialization::{ClientCapabilities, FileSystemCapabilities};
@@ -118,7 +121,8 @@ object! {
 object! {
     /// The file methods that a client supports.
     ///
-    /// Spec: [`FileSystemCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#filesystemcapabilities)
+    /// Spec:
+    /// [`FileSystemCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#filesystemcapabilities)
     pub struct FileSystemCapabilities {}
     optional {
         /// Whether `fs/read_text_file` is supported. Absent means no.
@@ -132,7 +136,8 @@ object! {
 object! {
     /// A client's display of sessions beyond the baseline.
     ///
-    /// Spec: [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientsessioncapabilities)
+    /// Spec:
+    /// [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientsessioncapabilities)
     pub struct ClientSessionCapabilities {}
     optional {
         /// Present if the client supports compaction updates.
@@ -148,21 +153,24 @@ object! {
 object! {
     /// The client supports compaction updates.
     ///
-    /// Spec: [`CompactionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#compactioncapabilities)
+    /// Spec:
+    /// [`CompactionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#compactioncapabilities)
     pub struct CompactionCapabilities {}
 }
 
 object! {
     /// The client supports notices.
     ///
-    /// Spec: [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
+    /// Spec:
+    /// [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
     pub struct NoticeCapabilities {}
 }
 
 object! {
     /// The kinds of configuration options that a client supports.
     ///
-    /// Spec: [`SessionConfigOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptionscapabilities)
+    /// Spec:
+    /// [`SessionConfigOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptionscapabilities)
     pub struct SessionConfigOptionsCapabilities {}
     optional {
         /// Present if boolean options are supported.
@@ -174,7 +182,8 @@ object! {
 object! {
     /// The client supports boolean configuration options.
     ///
-    /// Spec: [`BooleanConfigOptionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#booleanconfigoptioncapabilities)
+    /// Spec:
+    /// [`BooleanConfigOptionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#booleanconfigoptioncapabilities)
     pub struct BooleanConfigOptionCapabilities {}
     and "_meta"
 }
@@ -182,7 +191,8 @@ object! {
 object! {
     /// The kinds of login that a client supports.
     ///
-    /// Spec: [`AuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#authcapabilities)
+    /// Spec:
+    /// [`AuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#authcapabilities)
     pub struct AuthCapabilities {}
     optional {
         /// Whether the client can run the agent in a terminal to log in. Absent means no.
@@ -194,7 +204,8 @@ object! {
 object! {
     /// Capabilities of an agent.
     ///
-    /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
+    /// Spec:
+    /// [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
     ///
     /// ```
     /// use acp_types::v1::initialization::AgentCapabilities;
@@ -226,7 +237,8 @@ object! {
 object! {
     /// Prompt content that an agent supports beyond text and resource links.
     ///
-    /// Spec: [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#promptcapabilities)
+    /// Spec:
+    /// [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#promptcapabilities)
     pub struct PromptCapabilities {}
     optional {
         /// Whether images are supported. Absent means no.
@@ -242,14 +254,16 @@ object! {
 object! {
     /// MCP transports that an agent supports beyond stdio.
     ///
-    /// Spec: [`McpCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#mcpcapabilities)
+    /// Spec:
+    /// [`McpCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#mcpcapabilities)
     pub struct McpCapabilities {}
     optional {
         /// Whether HTTP is supported. Absent means no.
         http: bool = "http" [default_on_error],
         /// Whether server-sent events are supported. Absent means no.
         sse: bool = "sse" [default_on_error],
-        /// **Unstable.** Whether servers of the client over the ACP connection are supported. Absent means no.
+        /// **Unstable.** Whether servers of the client over the ACP connection are supported.
+        /// Absent means no.
         acp: bool = "acp" [default_on_error],
     }
     and "_meta"
@@ -258,7 +272,8 @@ object! {
 object! {
     /// Session methods that an agent supports beyond the baseline.
     ///
-    /// Spec: [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncapabilities)
+    /// Spec:
+    /// [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncapabilities)
     pub struct SessionCapabilities {}
     optional {
         /// Present if `session/list` is supported.
@@ -288,7 +303,8 @@ object! {
 object! {
     /// The agent supports `session/list`.
     ///
-    /// Spec: [`SessionListCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionlistcapabilities)
+    /// Spec:
+    /// [`SessionListCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionlistcapabilities)
     pub struct SessionListCapabilities {}
     and "_meta"
 }
@@ -296,7 +312,8 @@ object! {
 object! {
     /// The agent supports `session/resume`.
     ///
-    /// Spec: [`SessionResumeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionresumecapabilities)
+    /// Spec:
+    /// [`SessionResumeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionresumecapabilities)
     pub struct SessionResumeCapabilities {}
     and "_meta"
 }
@@ -304,7 +321,8 @@ object! {
 object! {
     /// The agent supports `session/close`.
     ///
-    /// Spec: [`SessionCloseCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionclosecapabilities)
+    /// Spec:
+    /// [`SessionCloseCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionclosecapabilities)
     pub struct SessionCloseCapabilities {}
     and "_meta"
 }
@@ -312,7 +330,8 @@ object! {
 object! {
     /// Authentication methods of the protocol that an agent supports.
     ///
-    /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentauthcapabilities)
+    /// Spec:
+    /// [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentauthcapabilities)
     pub struct AgentAuthCapabilities {}
     optional {
         /// Present if `logout` is supported.
@@ -326,7 +345,8 @@ object! {
 object! {
     /// The agent supports `logout`.
     ///
-    /// Spec: [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
+    /// Spec:
+    /// [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
     pub struct LogoutCapabilities {}
     and "_meta"
 }
@@ -334,7 +354,8 @@ object! {
 object! {
     /// **Unstable.** The client supports subagents.
     ///
-    /// Spec: [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
+    /// Spec:
+    /// [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
     pub struct SubagentCapabilities {}
     and "_meta"
 }
@@ -342,7 +363,8 @@ object! {
 object! {
     /// **Unstable.** The client supports `plan_update` and `plan_removed`.
     ///
-    /// Spec: [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
+    /// Spec:
+    /// [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
     pub struct PlanCapabilities {}
     and "_meta"
 }

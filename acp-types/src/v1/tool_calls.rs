@@ -127,7 +127,8 @@ open_enum! {
 open_union! {
     /// Content produced by a tool call.
     ///
-    /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v1/schema#toolcallcontent)
+    /// Spec:
+    /// [`ToolCallContent`](https://agentclientprotocol.com/protocol/v1/schema#toolcallcontent)
     pub enum ToolCallContent by "type" {
         /// A block of content.
         Content(Content) = "content",
@@ -169,7 +170,8 @@ object! {
 object! {
     /// A place in a file that a tool call concerns.
     ///
-    /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v1/schema#toolcalllocation)
+    /// Spec:
+    /// [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v1/schema#toolcalllocation)
     pub struct ToolCallLocation {
         /// Absolute path of the file.
         path: String = "path",
@@ -184,7 +186,8 @@ object! {
 object! {
     /// A request for permission to continue with a tool call.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
+    /// Method `session/request_permission`. Spec:
+    /// [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -214,7 +217,8 @@ object! {
 }
 
 impl RequestPermissionRequest {
-    /// Returns whether `outcome` grants permission: it selects one of these options, and the option allows.
+    /// Returns whether `outcome` grants permission: it selects one of these options, and the option
+    /// allows.
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -241,7 +245,8 @@ impl RequestPermissionRequest {
 object! {
     /// The user's answer.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
+    /// Method `session/request_permission`. Spec:
+    /// [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -265,7 +270,8 @@ object! {
 open_union! {
     /// The outcome of a permission request.
     ///
-    /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionoutcome)
+    /// Spec:
+    /// [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionoutcome)
     pub enum RequestPermissionOutcome by "outcome" {
         /// The turn was cancelled before the user answered.
         Cancelled(Extra) = "cancelled",

@@ -25,7 +25,8 @@ open_union! {
 object! {
     /// A login in a terminal, in which the client runs the agent's program.
     ///
-    /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v2/schema#authmethodterminal)
+    /// Spec:
+    /// [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v2/schema#authmethodterminal)
     pub struct AuthMethodTerminal {
         /// Identifier of the method; not valid in `auth/login`.
         method_id: AuthMethodId = "methodId",
@@ -46,7 +47,8 @@ object! {
 object! {
     /// A login by the agent itself.
     ///
-    /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v2/schema#authmethodagent)
+    /// Spec:
+    /// [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v2/schema#authmethodagent)
     pub struct AuthMethodAgent {
         /// Identifier of the method, for `auth/login`.
         method_id: AuthMethodId = "methodId",
@@ -63,7 +65,8 @@ object! {
 object! {
     /// A request to log in.
     ///
-    /// Method `auth/login`. Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
+    /// Method `auth/login`. Spec:
+    /// [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
     #[doc(alias = "auth/login")]
     pub struct LoginAuthRequest {
         /// One of the agent's authentication methods.
@@ -75,7 +78,8 @@ object! {
 object! {
     /// The login succeeded.
     ///
-    /// Method `auth/login`. Spec: [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
+    /// Method `auth/login`. Spec:
+    /// [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
     pub struct LoginAuthResponse {}
     and "_meta"
 }
@@ -83,7 +87,8 @@ object! {
 object! {
     /// A request to log out.
     ///
-    /// Method `auth/logout`. Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
+    /// Method `auth/logout`. Spec:
+    /// [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
     #[doc(alias = "auth/logout")]
     pub struct LogoutAuthRequest {}
     and "_meta"
@@ -92,7 +97,8 @@ object! {
 object! {
     /// The logout succeeded.
     ///
-    /// Method `auth/logout`. Spec: [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
+    /// Method `auth/logout`. Spec:
+    /// [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
     pub struct LogoutAuthResponse {}
     and "_meta"
 }

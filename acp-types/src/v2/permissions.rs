@@ -17,7 +17,8 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for permission.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
+    /// Method `session/request_permission`. Spec:
+    /// [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
     ///
     /// ```
     /// use acp_types::v2::permissions::{
@@ -49,7 +50,8 @@ object! {
 }
 
 impl RequestPermissionRequest {
-    /// Returns whether `outcome` grants permission: it selects one of these options, and the option allows.
+    /// Returns whether `outcome` grants permission: it selects one of these options, and the option
+    /// allows.
     ///
     /// ```
     /// use acp_types::v2::permissions::{
@@ -75,7 +77,8 @@ impl RequestPermissionRequest {
 open_union! {
     /// The subject of a permission request.
     ///
-    /// Spec: [`RequestPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionsubject)
+    /// Spec:
+    /// [`RequestPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionsubject)
     pub enum RequestPermissionSubject by "type" {
         /// A tool call.
         ToolCall(ToolCallPermissionSubject) = "tool_call",
@@ -87,7 +90,8 @@ open_union! {
 object! {
     /// A tool call that requires permission.
     ///
-    /// Spec: [`ToolCallPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#toolcallpermissionsubject)
+    /// Spec:
+    /// [`ToolCallPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#toolcallpermissionsubject)
     pub struct ToolCallPermissionSubject {
         /// The tool call, with changed members; equivalent to a `tool_call_update`.
         tool_call: Box<ToolCallUpdate> = "toolCall",
@@ -98,7 +102,8 @@ object! {
 object! {
     /// A command that requires permission.
     ///
-    /// Spec: [`CommandPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#commandpermissionsubject)
+    /// Spec:
+    /// [`CommandPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#commandpermissionsubject)
     pub struct CommandPermissionSubject {
         /// The command.
         command: String = "command",
@@ -117,7 +122,8 @@ object! {
 object! {
     /// The user's answer.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
+    /// Method `session/request_permission`. Spec:
+    /// [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
     pub struct RequestPermissionResponse {
         /// The outcome of the request.
         outcome: RequestPermissionOutcome = "outcome",
@@ -128,7 +134,8 @@ object! {
 open_union! {
     /// The outcome of a permission request. An unknown outcome grants no permission.
     ///
-    /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionoutcome)
+    /// Spec:
+    /// [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionoutcome)
     pub enum RequestPermissionOutcome by "outcome" {
         /// The agent withdrew the request before the user answered.
         Cancelled(CancelledPermissionOutcome) = "cancelled",
@@ -150,7 +157,8 @@ impl RequestPermissionOutcome {
 object! {
     /// The agent withdrew the request before the user answered.
     ///
-    /// Spec: [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
+    /// Spec:
+    /// [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
     pub struct CancelledPermissionOutcome {}
     and "_meta"
 }

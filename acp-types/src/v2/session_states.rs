@@ -1,6 +1,7 @@
 //! States of a session, and background work.
 //!
-//! Spec: [Session States](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states)
+//! Spec: [Session
+//! States](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states)
 pub use crate::shared::prompts::{ErrorStopReason, Usage, UsageMembers};
 use crate::shared::session_setup::SessionId;
 use crate::shared::terminals::TerminalId;
@@ -50,10 +51,12 @@ impl StateUpdate {
 object! {
     /// A session works.
     ///
-    /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#runningstateupdate)
+    /// Spec:
+    /// [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#runningstateupdate)
     pub struct RunningStateUpdate {}
     optional {
-        /// All background work. Absent if the agent does not report it, empty if there is no such work.
+        /// All background work. Absent if the agent does not report it, empty if there is no such
+        /// work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
@@ -62,10 +65,12 @@ object! {
 object! {
     /// A session waits for the user.
     ///
-    /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#requiresactionstateupdate)
+    /// Spec:
+    /// [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#requiresactionstateupdate)
     pub struct RequiresActionStateUpdate {}
     optional {
-        /// All background work. Absent if the agent does not report it, empty if there is no such work.
+        /// All background work. Absent if the agent does not report it, empty if there is no such
+        /// work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
@@ -74,10 +79,12 @@ object! {
 object! {
     /// **Unstable.** The state of a session is unknown.
     ///
-    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#unknownstateupdate)
+    /// Spec:
+    /// [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
     optional {
-        /// All background work. Absent if the agent does not report it, empty if there is no such work.
+        /// All background work. Absent if the agent does not report it, empty if there is no such
+        /// work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
@@ -86,12 +93,14 @@ object! {
 object! {
     /// A session has no foreground work.
     ///
-    /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
+    /// Spec:
+    /// [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
     pub struct IdleStateUpdate {}
     optional {
         /// **Unstable.** Token usage of the work that ended.
         usage: Box<Usage> = "usage" [default_on_error],
-        /// All background work. Absent if the agent does not report it, empty if there is no such work.
+        /// All background work. Absent if the agent does not report it, empty if there is no such
+        /// work.
         background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     rest {
@@ -142,7 +151,8 @@ open_union! {
 object! {
     /// A running terminal.
     ///
-    /// Spec: [`BackgroundTerminal`](https://agentclientprotocol.com/protocol/v2/schema#backgroundterminal)
+    /// Spec:
+    /// [`BackgroundTerminal`](https://agentclientprotocol.com/protocol/v2/schema#backgroundterminal)
     pub struct BackgroundTerminal {
         /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
@@ -153,7 +163,8 @@ object! {
 object! {
     /// A running tool call.
     ///
-    /// Spec: [`BackgroundToolCall`](https://agentclientprotocol.com/protocol/v2/schema#backgroundtoolcall)
+    /// Spec:
+    /// [`BackgroundToolCall`](https://agentclientprotocol.com/protocol/v2/schema#backgroundtoolcall)
     pub struct BackgroundToolCall {
         /// Identifier of the tool call.
         tool_call_id: ToolCallId = "toolCallId",
@@ -164,7 +175,8 @@ object! {
 object! {
     /// **Unstable.** A working subagent.
     ///
-    /// Spec: [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/draft/schema#backgroundsubagent)
+    /// Spec:
+    /// [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/draft/schema#backgroundsubagent)
     pub struct BackgroundSubagent {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",

@@ -9,8 +9,8 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
 
 object! {
-    /// A terminal begins or changes. In each member, absence keeps the value, `null` clears it, and a value replaces
-    /// it.
+    /// A terminal begins or changes. In each member, absence keeps the value, `null` clears it, and
+    /// a value replaces it.
     ///
     /// Spec: [`TerminalUpdate`](https://agentclientprotocol.com/protocol/v2/schema#terminalupdate)
     pub struct TerminalUpdate {
@@ -49,7 +49,8 @@ object! {
 object! {
     /// Output to append to a terminal.
     ///
-    /// Spec: [`TerminalOutputChunk`](https://agentclientprotocol.com/protocol/v2/schema#terminaloutputchunk)
+    /// Spec:
+    /// [`TerminalOutputChunk`](https://agentclientprotocol.com/protocol/v2/schema#terminaloutputchunk)
     pub struct TerminalOutputChunk {
         /// Identifier of the terminal. The first update with an id begins it.
         terminal_id: TerminalId = "terminalId",
@@ -62,7 +63,8 @@ object! {
 object! {
     /// The exit status of a command.
     ///
-    /// Spec: [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v2/schema#terminalexitstatus)
+    /// Spec:
+    /// [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v2/schema#terminalexitstatus)
     pub struct TerminalExitStatus {}
     optional {
         /// Exit code; absent if a signal ended the command.
@@ -89,7 +91,8 @@ object! {
 object! {
     /// Operations that a client may perform on a terminal.
     ///
-    /// Spec: [`TerminalCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcapabilities)
+    /// Spec:
+    /// [`TerminalCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcapabilities)
     pub struct TerminalCapabilities {}
     optional {
         /// Present if the client may send `terminal/cancel`.
@@ -101,7 +104,8 @@ object! {
 object! {
     /// The client may cancel the command of a terminal.
     ///
-    /// Spec: [`TerminalCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcancelcapabilities)
+    /// Spec:
+    /// [`TerminalCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcancelcapabilities)
     pub struct TerminalCancelCapabilities {}
     and "_meta"
 }
@@ -109,7 +113,8 @@ object! {
 object! {
     /// A request to cancel the command of a terminal, without other effects.
     ///
-    /// Method `terminal/cancel`. Spec: [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
+    /// Method `terminal/cancel`. Spec:
+    /// [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
     #[doc(alias = "terminal/cancel")]
     pub struct CancelTerminalRequest {
         /// Identifier of the session.
@@ -123,7 +128,8 @@ object! {
 object! {
     /// The request was accepted. Updates of the terminal report the outcome.
     ///
-    /// Method `terminal/cancel`. Spec: [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
+    /// Method `terminal/cancel`. Spec:
+    /// [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
     pub struct CancelTerminalResponse {}
     and "_meta"
 }

@@ -13,8 +13,8 @@ use jsonrpc_core::wire::{Meta, Presence, Raw};
 use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
-    /// A tool call begins or changes. In each member, absence keeps the value, `null` clears it, and a value replaces
-    /// it.
+    /// A tool call begins or changes. In each member, absence keeps the value, `null` clears it,
+    /// and a value replaces it.
     ///
     /// Spec: [`ToolCallUpdate`](https://agentclientprotocol.com/protocol/v2/schema#toolcallupdate)
     ///
@@ -60,7 +60,8 @@ object! {
 }
 
 impl ToolCallUpdate {
-    /// Returns the new kind, with `other` for `null` and unknown kinds, or `None` if it is unchanged.
+    /// Returns the new kind, with `other` for `null` and unknown kinds, or `None` if it is
+    /// unchanged.
     pub fn kind_or_other(&self) -> Option<&ToolKind> {
         match &self.kind {
             Presence::Absent => None,
@@ -69,8 +70,8 @@ impl ToolCallUpdate {
         }
     }
 
-    /// Returns the new status, with `pending` for `null` and `in_progress` for an unknown status, or `None` if it is
-    /// unchanged.
+    /// Returns the new status, with `pending` for `null` and `in_progress` for an unknown status,
+    /// or `None` if it is unchanged.
     pub fn status_or_in_progress(&self) -> Option<&ToolCallStatus> {
         match &self.status {
             Presence::Absent => None,
@@ -83,7 +84,8 @@ impl ToolCallUpdate {
 object! {
     /// Content to append to a tool call.
     ///
-    /// Spec: [`ToolCallContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontentchunk)
+    /// Spec:
+    /// [`ToolCallContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontentchunk)
     pub struct ToolCallContentChunk {
         /// Identifier of the tool call. The first update with an id begins it.
         tool_call_id: ToolCallId = "toolCallId",
@@ -96,7 +98,8 @@ object! {
 object! {
     /// Operations that a client may perform on a tool call.
     ///
-    /// Spec: [`ToolCallCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcapabilities)
+    /// Spec:
+    /// [`ToolCallCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcapabilities)
     pub struct ToolCallCapabilities {}
     optional {
         /// Present if the client may send `tool_call/cancel`.
@@ -108,7 +111,8 @@ object! {
 object! {
     /// The client may cancel a tool call.
     ///
-    /// Spec: [`ToolCallCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcancelcapabilities)
+    /// Spec:
+    /// [`ToolCallCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcancelcapabilities)
     pub struct ToolCallCancelCapabilities {}
     and "_meta"
 }
@@ -116,7 +120,8 @@ object! {
 object! {
     /// A request to cancel a tool call, without other effects.
     ///
-    /// Method `tool_call/cancel`. Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
+    /// Method `tool_call/cancel`. Spec:
+    /// [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
     #[doc(alias = "tool_call/cancel")]
     pub struct CancelToolCallRequest {
         /// Identifier of the session.
@@ -130,7 +135,8 @@ object! {
 object! {
     /// The request was accepted. Updates of the tool call report the outcome.
     ///
-    /// Method `tool_call/cancel`. Spec: [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
+    /// Method `tool_call/cancel`. Spec:
+    /// [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
     pub struct CancelToolCallResponse {}
     and "_meta"
 }
@@ -165,7 +171,8 @@ impl ToolCallStatus {
 open_union! {
     /// Content produced by a tool call.
     ///
-    /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontent)
+    /// Spec:
+    /// [`ToolCallContent`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontent)
     pub enum ToolCallContent by "type" {
         /// A block of content.
         Content(Box<Content>) = "content",
@@ -190,7 +197,8 @@ object! {
 object! {
     /// A place in a file that a tool call concerns.
     ///
-    /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v2/schema#toolcalllocation)
+    /// Spec:
+    /// [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v2/schema#toolcalllocation)
     pub struct ToolCallLocation {
         /// The file.
         path: AbsolutePath = "path",

@@ -80,7 +80,8 @@ fn updates_are_sent_before_a_later_response() {
     agent.0.reply(turn, Reply::result(&PromptResponse::new(StopReason::EndTurn))).unwrap();
     let sent = agent.sent();
     assert_eq!(sent[0]["params"]["update"]["content"]["text"], "Hello");
-    assert_eq!((&sent[1]["id"], &sent[1]["result"]["stopReason"]), (&json!(1), &json!("end_turn")));
+    assert_eq!(&sent[1]["id"], &json!(1));
+    assert_eq!(&sent[1]["result"]["stopReason"], &json!("end_turn"));
     assert!(agent.0.reply(turn, Reply::method_not_found("x")).is_err());
 }
 
@@ -119,7 +120,8 @@ fn call_ends_with_its_typed_result() {
     else {
         panic!("{result:?}");
     };
-    assert_eq!((*ended, file.content.as_str()), (call, "text"));
+    assert_eq!(*ended, call);
+    assert_eq!(file.content.as_str(), "text");
 }
 
 #[test]
@@ -129,7 +131,8 @@ fn withdrawn_call_still_ends() {
     agent.0.withdraw(call);
     agent.0.withdraw(call);
     let sent = agent.sent();
-    assert_eq!((sent.len(), &sent[1]["method"]), (2, &json!("$/cancel_request")));
+    assert_eq!(sent.len(), 2);
+    assert_eq!(&sent[1]["method"], &json!("$/cancel_request"));
     agent.line(json!({ "jsonrpc": "2.0", "id": sent[0]["id"], "error": { "code": -32800, "message": "" } }));
     assert!(matches!(&agent.events()[..], [Event::CallEnded(_, Err(CallError::Answered(_)))]));
 }
@@ -228,7 +231,8 @@ fn closed_connection_ends_calls() {
     agent.line(
         json!({ "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": prompt("s") }),
     );
-    assert_eq!((agent.events(), agent.sent()), (vec![], vec![]));
+    assert_eq!(agent.events(), vec![]);
+    assert!(agent.sent().is_empty());
 }
 
 #[test]

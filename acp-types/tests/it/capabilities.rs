@@ -82,7 +82,8 @@ const LATER: [&str; 4] = [
 /// Each gate of the table opens, and the refusal names it while it is closed.
 #[test]
 fn every_gate_opens_and_closes() {
-    let (full, empty) = ((all_v1(), all_v2()), (none_v1(), none_v2()));
+    let full = (all_v1(), all_v2());
+    let empty = (none_v1(), none_v2());
     for version in VERSIONS {
         for method in version.methods {
             let subject = (method.receiver, method.name);
@@ -119,7 +120,8 @@ fn false_and_null_are_not_announced() {
 #[test]
 fn methods_have_a_receiver_and_a_version() {
     let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
-    let (v1, v2) = (all_v1(), all_v2());
+    let v1 = all_v1();
+    let v2 = all_v2();
     for (subject, first, second) in [
         (
             (Receiver::Client, "session/prompt"),
@@ -165,7 +167,8 @@ const UNKNOWN: Option<Reason> = Some(Reason::NotInVersion);
 /// Requirements of each subject in version 1.
 #[test]
 fn subjects_of_version_1_have_requirements() {
-    let (full, empty) = (all_v1(), none_v1());
+    let full = all_v1();
+    let empty = none_v1();
     let compaction = needs("clientCapabilities.session.compaction");
     let subagents = needs("clientCapabilities.subagents");
     let plan = needs("clientCapabilities.plan");
@@ -232,7 +235,8 @@ fn subjects_of_version_1_have_requirements() {
 /// Requirements of each subject in version 2.
 #[test]
 fn subjects_of_version_2_have_requirements() {
-    let (full, empty) = (all_v2(), none_v2());
+    let full = all_v2();
+    let empty = none_v2();
     let session = needs("capabilities.session");
     subjects!(v2, full, empty, {
         content::ContentBlock { "type": "text", "text": "" } => session,
@@ -293,15 +297,14 @@ fn members_of_session_setup_have_requirements() {
         assert_eq!(reason(all_v1().allows(&of_first)), expected);
         assert_eq!(reason(all_v2().allows(&of_second)), expected);
     }
-    let (first, second) = (
-        capabilities::v1::Subject::AdditionalDirectories,
-        capabilities::v2::Subject::AdditionalDirectories,
-    );
+    let first = capabilities::v1::Subject::AdditionalDirectories;
+    let second = capabilities::v2::Subject::AdditionalDirectories;
     let path = "agentCapabilities.sessionCapabilities.additionalDirectories";
     assert_eq!(reason(none_v1().allows(first)), needs(path));
     assert_eq!(
         reason(none_v2().allows(second)),
         needs("capabilities.session.additionalDirectories"),
     );
-    assert_eq!((all_v1().allows(first), all_v2().allows(second)), (Ok(()), Ok(())));
+    assert_eq!(all_v1().allows(first), Ok(()));
+    assert_eq!(all_v2().allows(second), Ok(()));
 }

@@ -149,12 +149,14 @@ impl Model {
             }
             Step::Answer(at, answer) => self.answer(&at, answer),
             Step::Update(at) => {
-                let (name, number) = (*at.get(&NAMES), self.number());
+                let name = *at.get(&NAMES);
+                let number = self.number();
                 let line = update(name, number);
                 self.line(&line);
             }
             Step::Own(owner, owned) => {
-                let (owner, owned) = (*owner.get(&NAMES), *owned.get(&NAMES));
+                let owner = *owner.get(&NAMES);
+                let owned = *owned.get(&NAMES);
                 self.owned.insert(owned.to_owned());
                 let update = json!({ "sessionUpdate": "subagent_update", "sessionId": owned, "state": { "state": "running" } });
                 let params = json!({ "sessionId": owner, "update": update });
@@ -168,7 +170,8 @@ impl Model {
                 let ids: Vec<_> = self.asked.keys().cloned().collect();
                 if !ids.is_empty() {
                     let id = at.get(&ids).clone();
-                    // A request with the id of an open one is refused, which ends the count for that id.
+                    // A request with the id of an open one is refused, which ends the count for
+                    // that id.
                     self.asked.remove(&id);
                     self.ask(Question::Extension, None, &id);
                     self.asked.remove(&id);
@@ -250,9 +253,9 @@ fn update(name: &str, number: u64) -> String {
 }
 
 proptest! {
-    /// For any inputs in any order: each opening, turn and call ends once; each request of the agent is answered once,
-    /// unless the connection closes before; updates keep their session and order; limits hold; no event follows the
-    /// end.
+    /// For any inputs in any order: each opening, turn and call ends once; each request of the
+    /// agent is answered once, unless the connection closes before; updates keep their session and
+    /// order; limits hold; no event follows the end.
     #[test]
     fn everything_ends_once(steps in prop::collection::vec(step(), 0..120)) {
         let mut model = Model::new();
@@ -303,7 +306,9 @@ proptest! {
     ) {
         let bytes: String = conversation(&texts).into_iter().map(|line| line + "\n").collect();
         let run = |ends: Vec<usize>| {
-            let (mut connection, mut lines, mut out) = (begun(), Lines::default(), Vec::new());
+            let mut connection = begun();
+            let mut lines = Lines::default();
+            let mut out = Vec::new();
             let mut start = 0;
             for end in ends {
                 lines.push(&bytes.as_bytes()[start..end]);

@@ -35,7 +35,8 @@ fn initialize() -> InitializeRequest {
     InitializeRequest::new(ProtocolVersion::V1)
 }
 
-/// Runs an agent of version 1 with a client, and returns the client's result after both ended successfully.
+/// Runs an agent of version 1 with a client, and returns the client's result after both ended
+/// successfully.
 fn with_agent<A: v1::Agent, F: Future>(agent: A, speak: impl FnOnce(Sessions) -> F) -> F::Output {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
     let (agent, _) = v1::connect_agent(agent, reads, writes, ConnectionOptions::default());
@@ -240,8 +241,10 @@ fn sessions_run_concurrently_and_end_separately() {
     with_agent(Patient::default(), async |sessions| {
         let open =
             async |name: &str| sessions.open(NewSessionRequest::new(name, [])).await.unwrap();
-        let (first, second) = (open("first").await, open("second").await);
-        assert_eq!((first.id(), second.id()), ("first", "second"));
+        let first = open("first").await;
+        let second = open("second").await;
+        assert_eq!(first.id(), "first");
+        assert_eq!(second.id(), "second");
         let go = || Prompt::v1(["x".into()]);
         let steer = async {
             // Both prompts have arrived.

@@ -58,7 +58,8 @@ impl v2::Agent for Agent {
     ) -> Result<PromptResponse, ErrorObject> {
         let (cancel, cancelled) = oneshot::channel();
         *self.cancel.lock().unwrap() = Some(cancel);
-        let (session, client) = (request.session_id, context.peer().clone());
+        let session = request.session_id;
+        let client = context.peer().clone();
         self.turns.unbounded_send(Turn { session, client, cancelled }).unwrap();
         Ok(PromptResponse::new("m"))
     }
@@ -174,8 +175,8 @@ fn reason(end: &Received<TurnEnd>) -> String {
         .to_owned()
 }
 
-/// A turn is reported by updates and ends when the session is idle: once by itself, once by a cancellation during a
-/// question.
+/// A turn is reported by updates and ends when the session is idle: once by itself, once by a
+/// cancellation during a question.
 #[test]
 fn turns_of_version_2_end_when_idle() {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);

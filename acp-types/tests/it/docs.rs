@@ -11,7 +11,8 @@ struct Documented {
 
 /// Returns the types of a source file, in order.
 fn types(text: &str) -> Vec<Documented> {
-    let (mut types, mut doc) = (Vec::new(), String::new());
+    let mut types = Vec::new();
+    let mut doc = String::new();
     for line in text.lines().map(str::trim) {
         if let Some(said) = line.strip_prefix("///") {
             doc.push_str(said);
@@ -45,8 +46,8 @@ fn has_spec_link_on_top(text: &str) -> bool {
     head.any(|line| line.contains("Spec: "))
 }
 
-/// Each page and each type links to the specification of its version, and to the draft exactly if the type is marked as
-/// unstable.
+/// Each page and each type links to the specification of its version, and to the draft exactly if
+/// the type is marked as unstable.
 #[test]
 fn every_type_links_to_its_specification() {
     for version in VERSIONS {
@@ -80,7 +81,8 @@ fn every_shared_type_links_to_both_specifications() {
                 let start = format!("{SITE}{version}/");
                 doc.split(&start).skip(1).map(|link| link.starts_with("draft/")).collect::<Vec<_>>()
             };
-            let (first, second) = (links("v1"), links("v2"));
+            let first = links("v1");
+            let second = links("v2");
             assert!(!first.is_empty() && first.len() == second.len(), "{here}");
             let of_first =
                 doc.contains("**Unstable.**") || doc.contains("**Unstable** in version 1");

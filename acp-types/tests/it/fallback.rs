@@ -39,10 +39,8 @@ fn tool_call_has_a_kind_and_a_status() {
         let mut call = json!({ "toolCallId": "c", "title": "t" });
         call.as_object_mut().expect("an object").extend(members.as_object().expect("one").clone());
         let call: v1::tool_calls::ToolCall = read(call);
-        assert_eq!(
-            (call.kind_or_other().as_str(), call.status_or_pending().as_str()),
-            (kind, status)
-        );
+        assert_eq!(call.kind_or_other().as_str(), kind);
+        assert_eq!(call.status_or_pending().as_str(), status);
     }
 }
 
@@ -50,7 +48,8 @@ fn tool_call_has_a_kind_and_a_status() {
 #[test]
 fn upsert_returns_the_values_to_show() {
     let mut update = v2::tool_calls::ToolCallUpdate::new("c");
-    assert_eq!((update.kind_or_other(), update.status_or_in_progress()), (None, None));
+    assert_eq!(update.kind_or_other(), None);
+    assert_eq!(update.status_or_in_progress(), None);
     (update.kind, update.status) = (Presence::Null, Presence::Null);
     assert_eq!(update.kind_or_other().map(|kind| kind.as_str()), Some("other"));
     assert_eq!(update.status_or_in_progress().map(|status| status.as_str()), Some("pending"));
@@ -73,8 +72,10 @@ fn only_idle_is_idle() {
         let value = json!({ "state": state });
         let first: v1::subagents::StateUpdate = read(value.clone());
         let second: v2::session_states::StateUpdate = read(value);
-        assert_eq!((first.is_idle(), first.is_busy()), (is_idle, is_busy), "{state}");
-        assert_eq!((second.is_idle(), second.is_busy()), (is_idle, is_busy), "{state}");
+        assert_eq!(first.is_idle(), is_idle, "{state}");
+        assert_eq!(first.is_busy(), is_busy, "{state}");
+        assert_eq!(second.is_idle(), is_idle, "{state}");
+        assert_eq!(second.is_busy(), is_busy, "{state}");
     }
 }
 
@@ -114,7 +115,8 @@ fn unknown_action_is_cancel() {
         let value = json!({ "action": action });
         let first: v1::elicitation::ElicitationAction = read(value.clone());
         let second: v2::elicitation::ElicitationAction = read(value);
-        assert_eq!((first.is_cancel(), second.is_cancel()), (expected, expected), "{action}");
+        assert_eq!(first.is_cancel(), expected, "{action}");
+        assert_eq!(second.is_cancel(), expected, "{action}");
     }
 }
 

@@ -13,7 +13,8 @@ fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
             let name = folder.file_name().and_then(|name| name.to_str()).ok_or("no name")?;
             for file in fs::read_dir(&folder)? {
                 let path = file?.path();
-                let (text, shown) = (fs::read_to_string(&path)?, path.display());
+                let text = fs::read_to_string(&path)?;
+                let shown = path.display();
                 let written =
                     (version.find(name).again)(&text).map_err(|e| format!("{shown}: {e}"))?;
                 let (given, written): (Value, Value) =
@@ -25,7 +26,8 @@ fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns whether `written` equals `given`. A `null` member may be absent, and numbers are compared by value.
+/// Returns whether `written` equals `given`. A `null` member may be absent, and numbers are
+/// compared by value.
 fn is_same(given: &Value, written: &Value) -> bool {
     match (given, written) {
         (Value::Array(given), Value::Array(written)) => {

@@ -85,7 +85,8 @@ fn check_errors(
     if presence == Presence::Required {
         let error = again(&with(node, member_name, None)).expect_err(member_name);
         let expected = format!("expected member `{member_name}`, got none");
-        assert_eq!((error.pointer(), error.problem()), ("", &*expected), "{name}");
+        assert_eq!(error.pointer(), "", "{name}");
+        assert_eq!(error.problem(), &*expected, "{name}");
     }
     let wrong = wrong(of);
     if of != "any" {
@@ -115,7 +116,8 @@ fn ids_are_cheap_to_clone() {
     assert_eq!(session.clone().as_str().as_ptr(), session.as_str().as_ptr());
     let call = v2::tool_calls::ToolCallId::from("call-1");
     assert_eq!(call.clone().as_str().as_ptr(), call.as_str().as_ptr());
-    assert_eq!((size_of_val(&session), size_of_val(&call)), (2 * WORD, 2 * WORD));
+    assert_eq!(size_of_val(&session), 2 * WORD);
+    assert_eq!(size_of_val(&call), 2 * WORD);
     assert_eq!(size_of::<Option<v1::prompt_turn::MessageId>>(), 2 * WORD);
 }
 

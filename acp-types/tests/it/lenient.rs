@@ -1,5 +1,5 @@
-//! The treatment of invalid values follows the annotations of the schema exactly. `shapes.rs` has the annotations; a
-//! comparison with the official types checks those.
+//! The treatment of invalid values follows the annotations of the schema exactly. `shapes.rs` has
+//! the annotations; a comparison with the official types checks those.
 use crate::law::{with, wrong};
 use crate::shapes::{Member, Node, Presence, Shape, cases};
 use crate::wire_types::{Lenient, VERSIONS, WireType};
@@ -51,12 +51,13 @@ fn given(node: &Node, member: Member) -> Vec<Case> {
     cases
 }
 
-/// An invalid member is treated as annotated, with a diagnostic, and is an error without an annotation. In the
-/// preserving mode it is encoded again.
+/// An invalid member is treated as annotated, with a diagnostic, and is an error without an
+/// annotation. In the preserving mode it is encoded again.
 #[test]
 fn invalid_members_follow_the_schema() {
     let mut runner = TestRunner::deterministic();
-    let (mut lenient, mut refused) = (0, 0);
+    let mut lenient = 0;
+    let mut refused = 0;
     for version in VERSIONS {
         for (name, shape) in &version.shapes.0 {
             let Shape::Object(members) = shape else { continue };
@@ -116,8 +117,8 @@ fn with_floats(value: &Value) -> Value {
     }
 }
 
-/// A value with any number of invalid annotated members, at any depth, is decoded with a diagnostic for each, and
-/// encoded unchanged in the preserving mode.
+/// A value with any number of invalid annotated members, at any depth, is decoded with a diagnostic
+/// for each, and encoded unchanged in the preserving mode.
 #[test]
 fn invalid_members_are_preserved() {
     for version in VERSIONS {

@@ -54,7 +54,8 @@ fn fixture(rule: &Rule, name: &str) -> String {
 #[test]
 fn valid_fixtures_have_no_findings() {
     for rule in RULES {
-        // Rules about unstable features have conversations with unstable methods, each of which is a finding.
+        // Rules about unstable features have conversations with unstable methods, each of which is
+        // a finding.
         let unstable =
             Rule::find("unstable-method").filter(|unstable| *unstable != rule).into_iter();
         let linter = unstable.fold(linter(), Linter::without);
@@ -141,7 +142,8 @@ fn cancellation_is_ignored_in_version_2() {
     assert_eq!(findings(linter(), &honoured), []);
     let found = findings(linter(), &honoured.replace("\"cancelled\"", "\"end_turn\""));
     let [found] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((found.rule.code, &*found.pointer), ("cancel-ignored", "/params/update/stopReason"));
+    assert_eq!(found.rule.code, "cancel-ignored");
+    assert_eq!(&*found.pointer, "/params/update/stopReason");
     assert_eq!(found.rule.spec(2), "https://agentclientprotocol.com/protocol/v2/prompt-lifecycle");
 }
 
@@ -239,7 +241,8 @@ fn conversation() -> impl Strategy<Value = Vec<(bool, Vec<u8>)>> {
 proptest! {
     #![proptest_config(cases(64))]
 
-    /// For any messages in any order the linter does not panic, and findings are about existing lines and places.
+    /// For any messages in any order the linter does not panic, and findings are about existing
+    /// lines and places.
     #[test]
     fn any_conversation_is_checked(conversation in conversation()) {
         let mut linter = linter();
@@ -262,8 +265,8 @@ proptest! {
     }
 }
 
-/// A request for permission and a chunk of content announce a tool call of version 2, and a turn that ends as cancelled leaves
-/// none open.
+/// A request for permission and a chunk of content announce a tool call of version 2, and a turn
+/// that ends as cancelled leaves none open.
 #[test]
 fn open_tool_calls_of_version_2_are_those_that_any_message_names() {
     let call = |members: &str| format!(r#"{{"toolCallId":"c"{members}}}"#);

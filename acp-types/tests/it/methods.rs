@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 /// The sides that support a method: an agent, a client, a proxy.
 type Sides = (bool, bool, bool);
 
-/// Returns whether decoding supports the method. An error also means support, since only the parameters can be invalid.
+/// Returns whether decoding supports the method. An error also means support, since only the
+/// parameters can be invalid.
 fn known<T, E>(decoded: Result<T, E>, is_other: impl Fn(&T) -> bool) -> bool {
     !decoded.as_ref().is_ok_and(is_other)
 }
@@ -117,7 +118,8 @@ fn rows_match_the_specification() {
         .map(|stability| count(methods::V1, stability));
     let v2 = [Stability::Stable, Stability::Draft, Stability::Unstable]
         .map(|stability| count(methods::V2, stability));
-    // Methods of the agent, the client, both, and proxies, counted as in the schema's list of methods.
+    // Methods of the agent, the client, both, and proxies, counted as in the schema's list of
+    // methods.
     assert_eq!(v1, [13 + 11 + 1, 0, 10 + 2 + 2]);
     assert_eq!(v2, [0, 13 + 4 + 1, 10 + 2 + 2]);
 }

@@ -10,10 +10,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Returns the payloads of a conversation that fail to decode or to round-trip, and the number of payloads.
+/// Returns the payloads of a conversation that fail to decode or to round-trip, and the number of
+/// payloads.
 fn check(entries: &[Entry<'_>]) -> (Vec<String>, usize) {
     let mut conversation = Conversation { asked: HashMap::new(), is_v2: false };
-    let (mut problems, mut count) = (Vec::new(), 0);
+    let mut problems = Vec::new();
+    let mut count = 0;
     for (number, entry) in entries.iter().enumerate() {
         // Lines that are not messages are noise or defects, which the linter reports.
         let Ok(Ok(message)) = std::str::from_utf8(&entry.bytes).map(Message::decode) else {
@@ -39,8 +41,8 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// Returns the method of a message, its payload, and the payload decoded and encoded again. The client has
-    /// recorded.
+    /// Returns the method of a message, its payload, and the payload decoded and encoded again. The
+    /// client has recorded.
     fn read(
         &mut self,
         direction: Direction,
@@ -73,7 +75,8 @@ impl Conversation {
                 (method, request.params, read)
             }
             Message::Notification(notification) => {
-                let (method, params) = (notification.method.to_string(), notification.params);
+                let method = notification.method.to_string();
+                let params = notification.params;
                 let read = if to_agent {
                     read!(ClientNotification, &method, params)
                 } else {
@@ -105,7 +108,8 @@ fn version(initialize: Option<&RawValue>) -> Option<u64> {
     serde_json::from_str::<Value>(initialize?.get()).ok()?["protocolVersion"].as_u64()
 }
 
-/// Returns whether `again` equals `given`. A `null` member may be absent, and numbers are compared by value.
+/// Returns whether `again` equals `given`. A `null` member may be absent, and numbers are compared
+/// by value.
 fn same(given: &Value, again: &Value) -> bool {
     match (given, again) {
         (Value::Object(given), Value::Object(again)) => {
@@ -130,7 +134,8 @@ fn same(given: &Value, again: &Value) -> bool {
 /// All recorded messages of the protocol round-trip; the others are listed.
 #[test]
 fn conversations_round_trip() {
-    let (mut problems, mut count) = (Vec::new(), 0);
+    let mut problems = Vec::new();
+    let mut count = 0;
     for (name, entries) in transcripts() {
         let (of_one, payloads) = check(&entries);
         problems.extend(of_one.into_iter().map(|problem| format!("{name}:{problem}")));
@@ -146,7 +151,9 @@ fn conversations_round_trip() {
 #[test]
 fn more_conversations_round_trip() {
     let Some(folder) = std::env::var_os("TRANSCRIPTS") else { return };
-    let (mut problems, mut files, mut count) = (Vec::new(), 0, 0);
+    let mut problems = Vec::new();
+    let mut files = 0;
+    let mut count = 0;
     visit(Path::new(&folder), &mut |path| {
         let text = fs::read_to_string(path).unwrap();
         let Ok(entries) = transcript::read(&text).collect::<Result<Vec<_>, _>>() else {

@@ -102,7 +102,8 @@ fn tool_call_is_created_by_its_first_message() {
         "content": [{"type": "terminal", "terminalId": "t"}],
     })]);
     let call = state.tool_call("c").unwrap();
-    assert_eq!((call.title(), call.status()), (None, &ToolCallStatus::InProgress));
+    assert_eq!(call.title(), None);
+    assert_eq!(call.status(), &ToolCallStatus::InProgress);
     assert!(matches!(call.content.as_slice(), [Produced::Content(_)]));
 
     let mut state = SessionState::default();
@@ -128,7 +129,8 @@ fn null_keeps_in_version_1_and_clears_in_version_2() {
     assert_eq!(state.tool_call("c").unwrap().title(), Some("t"));
     let state = told_v2([begin, clear]);
     let call = state.tool_call("c").unwrap();
-    assert_eq!((call.title(), call.status()), (None, &ToolCallStatus::Pending));
+    assert_eq!(call.title(), None);
+    assert_eq!(call.status(), &ToolCallStatus::Pending);
 }
 
 #[test]
@@ -138,7 +140,8 @@ fn late_announcement_does_not_revert_the_status() {
         json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "status": "pending"}),
     ]);
     let call = state.tool_call("c").unwrap();
-    assert_eq!((call.title(), call.status()), (Some("t"), &ToolCallStatus::Failed));
+    assert_eq!(call.title(), Some("t"));
+    assert_eq!(call.status(), &ToolCallStatus::Failed);
     assert_eq!(outline(&state), ["call c"]);
 }
 
@@ -166,7 +169,8 @@ fn terminals_keep_the_end_of_their_output() {
         state.handle(&v2(update));
     }
     let terminal = state.terminal("t").unwrap();
-    assert_eq!((terminal.output.as_slice(), terminal.is_truncated), (b"bcde".as_slice(), true));
+    assert_eq!(terminal.output.as_slice(), b"bcde".as_slice());
+    assert!(terminal.is_truncated);
     let changes: Vec<_> = std::iter::from_fn(|| state.poll_change()).collect();
     assert!(
         matches!(changes.last(), Some(Change::Lost(loss)) if loss.pointer == "/terminals/t/output")
@@ -309,7 +313,8 @@ fn limits_hold() {
     assert_eq!(kinds, [900]);
 }
 
-/// Recorded conversations: the text of each session is that of its chunks, and every announced tool call exists.
+/// Recorded conversations: the text of each session is that of its chunks, and every announced tool
+/// call exists.
 #[test]
 fn recorded_conversations_are_reduced() {
     for (name, entries) in transcripts() {

@@ -19,13 +19,13 @@ use std::sync::LazyLock;
 /// | `either T, U` | array of one or of the other |
 /// | `map T` | as `{T}` |
 ///
-/// After `!`, `?` and `*`, or a tag, follow the annotations of the schema: `~` for `x-deserialize-default-on-error`,
-/// `0` for `-default-on-null`, `i` for `-skip-invalid-items`.
+/// After `!`, `?` and `*`, or a tag, follow the annotations of the schema: `~` for
+/// `x-deserialize-default-on-error`, `0` for `-default-on-null`, `i` for `-skip-invalid-items`.
 #[derive(Debug)]
 pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 
-/// Returns the number of cases of a property: `ordinary` for proptest's default of 256 cases, and in
-/// proportion for another `PROPTEST_CASES`.
+/// Returns the number of cases of a property: `ordinary` for proptest's default of 256 cases, and
+/// in proportion for another `PROPTEST_CASES`.
 pub(crate) fn cases(ordinary: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let cases = (ordinary.saturating_mul(config.cases) / 256).max(1);
@@ -176,8 +176,8 @@ impl Shapes {
         Self(pairs.map(|(name, shape)| (name, Shape::parse(shape))).collect())
     }
 
-    /// Generates JSON of a type as a newer peer might send it: members in any order, with unknown members, names and
-    /// variants.
+    /// Generates JSON of a type as a newer peer might send it: members in any order, with unknown
+    /// members, names and variants.
     pub(crate) fn instance(&'static self, name: &str) -> BoxedStrategy<Node> {
         match &self.0[name] {
             Shape::Type(notation) => self.of_type(notation),

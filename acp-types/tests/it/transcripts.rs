@@ -28,7 +28,8 @@ pub(crate) fn is_v2(name: &str) -> bool {
     ["codex-acp-v2", "claude-agent-acp-v2"].iter().any(|agent| name.starts_with(agent))
 }
 
-/// The findings in the recorded conversations are exactly those of the list, each of which was reviewed.
+/// The findings in the recorded conversations are exactly those of the list, each of which was
+/// reviewed.
 #[test]
 fn findings_match_the_list() {
     let mut list = String::new();

@@ -145,7 +145,8 @@ impl AcpAgent {
         self.update(SessionUpdate::ToolCallUpdate(Box::new(update)));
     }
 
-    /// Shows an `acp.tool` activity, and returns whether it concerns a call. The result determines the final status.
+    /// Shows an `acp.tool` activity, and returns whether it concerns a call. The result determines
+    /// the final status.
     pub(super) fn show_call(&mut self, activity: &Extra) -> bool {
         let Some(id) = activity.get("toolCallId").and_then(|id| id.decode::<CallId>().ok()) else {
             return false;

@@ -21,7 +21,8 @@ pub enum Output {
     Update(Box<SessionNotification>),
     /// Asks the editor's user. The answer goes to [`AcpAgent::handle_answer`].
     Ask(InterruptId, Question),
-    /// Ends the AG-UI agent's run, for example by closing the stream. The end goes to [`AcpAgent::handle_stream_end`].
+    /// Ends the AG-UI agent's run, for example by closing the stream. The end goes to
+    /// [`AcpAgent::handle_stream_end`].
     CancelRun(RunId),
     /// Responds to the editor's prompt.
     Respond(Result<PromptResponse, ErrorObject>),

@@ -14,8 +14,9 @@ use alloc::vec::Vec;
 
 /// Converts a chat history to AG-UI messages, for a `MESSAGES_SNAPSHOT`.
 ///
-/// Ids are `prefix` and the message's number, so repeated loads have the same ids. A single text becomes a string,
-/// other content becomes parts. Images are `image` parts for clients of 1.0, `binary` parts for older clients.
+/// Ids are `prefix` and the message's number, so repeated loads have the same ids. A single text
+/// becomes a string, other content becomes parts. Images are `image` parts for clients of 1.0,
+/// `binary` parts for older clients.
 ///
 /// ```
 /// use agui_bridge::chat_history::{ChatMessage, ChatRole, to_messages};

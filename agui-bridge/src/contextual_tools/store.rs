@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 /// | deletion of an absent session | ignored |
 /// | an entry that is JSON but not a tool | kept and returned; no call matches it |
 ///
-/// **Threads.** The store has no lock, since the crate does not depend on an operating system. It is `Send` and `Sync`;
-/// reads take `&self` and writes `&mut self`. Share it in an `RwLock` or a `Mutex`. Retrieved tools are copies, so the
-/// lock need not outlive the call.
+/// **Threads.** The store has no lock, since the crate does not depend on an operating system. It
+/// is `Send` and `Sync`; reads take `&self` and writes `&mut self`. Share it in an `RwLock` or a
+/// `Mutex`. Retrieved tools are copies, so the lock need not outlive the call.
 ///
 /// ```
 /// use agui_bridge::contextual_tools::ContextualToolsStore;
@@ -88,7 +88,9 @@ impl ContextualToolsStore {
         session_id: &str,
         tools: impl IntoIterator<Item = impl Into<ToolText>>,
     ) -> Vec<SkippedTool> {
-        let (mut kept, mut skipped, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut kept = Vec::new();
+        let mut skipped = Vec::new();
+        let mut bytes = 0;
         if session_id.is_empty() {
             return skipped;
         }

@@ -58,7 +58,8 @@ impl ToolQuestion {
         message: impl Into<String>,
         schema: ElicitationSchema,
     ) -> Self {
-        let (tool, message) = (tool.into(), message.into());
+        let tool = tool.into();
+        let message = message.into();
         Self { tool, agent_id: None, message, schema, meta: None }
     }
 }
@@ -108,8 +109,8 @@ impl Conversation {
     /// Handles the agent's call of a page tool. [`Notice::ToolAnswered`] follows, once.
     ///
     /// # Errors
-    /// The call is refused: the agent gets the error, and no notice follows. A call of a session that is not open yet is
-    /// refused, because it would end the run before its prompt is sent.
+    /// The call is refused: the agent gets the error, and no notice follows. A call of a session
+    /// that is not open yet is refused, because it would end the run before its prompt is sent.
     pub fn handle_tool_call(
         &mut self,
         call: NewCall,
@@ -146,7 +147,8 @@ impl Conversation {
         completion
     }
 
-    /// Handles a question of a program's tool like those of the agent. [`Notice::QuestionAnswered`] follows, once.
+    /// Handles a question of a program's tool like those of the agent. [`Notice::QuestionAnswered`]
+    /// follows, once.
     ///
     /// # Errors
     /// There is no session, or too many questions are open.
@@ -223,7 +225,8 @@ impl Conversation {
     ) -> Result<SettingKey, QuestionError> {
         self.begin_input(now);
         let opened = self.session.as_ref().ok_or(QuestionError::NoSession)?;
-        let (session, setting) = (opened.number, opened.form_of(setting));
+        let session = opened.number;
+        let setting = opened.form_of(setting);
         if self.setting.len() >= MAX_SETTING {
             return Err(QuestionError::TooMany);
         }
@@ -234,7 +237,8 @@ impl Conversation {
         Ok(key)
     }
 
-    /// Handles the end of [`Command::Set`]. A response to `session/set_config_option` has all options.
+    /// Handles the end of [`Command::Set`]. A response to `session/set_config_option` has all
+    /// options.
     pub fn handle_setting_ended(
         &mut self,
         key: SettingKey,

@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StartingRun {
     pub(super) run: PendingRun,
-    /// The session being continued; `None` while the agent is not connected, and when the session is open.
+    /// The session being continued; `None` while the agent is not connected, and when the session
+    /// is open.
     pub(super) loading: Option<SessionNumber>,
     /// Whether the agent repeats the conversation (`session/load`).
     #[serde(default)]
@@ -131,7 +132,8 @@ impl Conversation {
             (None, Some(starting)) => starting.run.cancel.is_some(),
             (None, None) => false,
         };
-        let (input, cancel) = (run.request.input.clone(), run.cancel);
+        let input = run.request.input.clone();
+        let cancel = run.cancel;
         let until = self.options.queue_wait.map(|wait| self.now.saturating_add(wait));
         match self.queue.push(run, until, is_ending) {
             Admission::Refused(_) => return Err(RunRefused::Busy),
@@ -287,7 +289,8 @@ impl Conversation {
         }
     }
 
-    /// Begins the run that waits for the end of a replay, if that is silent. Returns whether it was.
+    /// Begins the run that waits for the end of a replay, if that is silent. Returns whether it
+    /// was.
     pub(super) fn end_replay(&mut self) -> bool {
         let until = self.replay_until();
         let starting = self.starting.take_if(|_| until.is_some_and(|until| until <= self.now));
@@ -405,9 +408,10 @@ impl Conversation {
         self.memory.plan(input, &rules, &capabilities, |call| page.awaits(call))
     }
 
-    /// Returns the plan of the whole conversation, if that continues the one of the open session and
-    /// the `own` plan of the input does not: the input repeats a message that the agent has, or lacks
-    /// one that the agent is to receive, because its run was refused, or a process ended while it waited.
+    /// Returns the plan of the whole conversation, if that continues the one of the open session
+    /// and the `own` plan of the input does not: the input repeats a message that the agent has, or
+    /// lacks one that the agent is to receive, because its run was refused, or a process ended
+    /// while it waited.
     fn plan_of_history(
         &self,
         request: &RunRequest,
@@ -434,7 +438,8 @@ impl Conversation {
     /// Prepares the replay of a loaded session for the run of an input.
     fn plan_replay(&mut self, whole: &RunAgentInput, plan: &Plan) {
         if plan.session != SessionStep::Keep {
-            // The conversation goes on in a session without a replay, or in one that is still to be loaded.
+            // The conversation goes on in a session without a replay, or in one that is still to be
+            // loaded.
             self.translator.drop_replay();
             if plan.session == SessionStep::Attach {
                 self.translator.expect_named(whole.messages.clone());
@@ -466,8 +471,8 @@ impl Conversation {
         rules
     }
 
-    /// Returns the content that the agent accepts in prompts. Without an agent any content is accepted, so that the run
-    /// can begin and report the failure.
+    /// Returns the content that the agent accepts in prompts. Without an agent any content is
+    /// accepted, so that the run can begin and report the failure.
     fn prompt_capabilities(&self) -> PromptCapabilities {
         if let AgentState::Connected(features) = &self.agent {
             return features.prompt.clone();
@@ -477,8 +482,8 @@ impl Conversation {
         any
     }
 
-    /// Keeps messages of cancelled runs in the queue from later prompts, though the agent has received an earlier text of one
-    /// of them.
+    /// Keeps messages of cancelled runs in the queue from later prompts, though the agent has
+    /// received an earlier text of one of them.
     fn keep_cancelled(&mut self) {
         let cancelled = self.queue.iter_mut().filter(|run| run.cancel.is_some());
         let cancelled: Vec<_> = cancelled.map(|run| run.request.clone()).collect();

@@ -17,8 +17,8 @@ use jsonrpc_core::wire::Raw;
 impl Conversation {
     /// Handles an event of a session. Events of a released session are ignored.
     ///
-    /// Returns an event for the program: a request for files, terminals or an extension, its withdrawal, or the
-    /// notification of an extension.
+    /// Returns an event for the program: a request for files, terminals or an extension, its
+    /// withdrawal, or the notification of an extension.
     #[must_use = "the program has to answer a returned request"]
     pub fn handle_session(
         &mut self,
@@ -68,7 +68,8 @@ impl Conversation {
         left
     }
 
-    /// Handles a permission request that the program has decided. Otherwise as [`handle_session`](Self::handle_session).
+    /// Handles a permission request that the program has decided. Otherwise as
+    /// [`handle_session`](Self::handle_session).
     pub fn handle_decided(
         &mut self,
         session: SessionNumber,
@@ -171,7 +172,8 @@ impl Conversation {
         None
     }
 
-    /// Records a question, which is work of the agent's own turn outside of a prompt's, and no part of a replay.
+    /// Records a question, which is work of the agent's own turn outside of a prompt's, and no part
+    /// of a replay.
     fn note_question(&mut self) {
         self.translator.show_held();
         if self.session.is_some() {

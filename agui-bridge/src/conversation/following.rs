@@ -5,12 +5,14 @@ use super::runs::{Accepted, PendingRun, RunRefused, RunRequest};
 use super::{Begun, Conversation};
 
 impl Conversation {
-    /// Returns whether the agent has begun a turn without a prompt, of which a part waits for a run.
+    /// Returns whether the agent has begun a turn without a prompt, of which a part waits for a
+    /// run.
     pub fn has_activity(&self) -> bool {
         !self.is_running() && self.translator.has_activity()
     }
 
-    /// Begins a run that shows what the agent does, without a prompt. It ends at once if the agent does nothing.
+    /// Begins a run that shows what the agent does, without a prompt. It ends at once if the agent
+    /// does nothing.
     pub(super) fn begin_following(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
         let PendingRun { request, cancel } = run;
         let begun = self.translator.begin_run(&request.whole(), &[]);

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct ConversationOptions {
     /// Absolute path of the working folder of sessions.
     pub cwd: String,
-    /// MCP servers of each session. A server over a transport that the agent does not support is left out, with a
-    /// [diagnostic](super::ConversationDiagnostic::ServerUnreachable).
+    /// MCP servers of each session. A server over a transport that the agent does not support is
+    /// left out, with a [diagnostic](super::ConversationDiagnostic::ServerUnreachable).
     pub mcp_servers: Vec<McpServer>,
     /// Translation of the agent's messages into events.
     pub translator: Options,
@@ -41,11 +41,13 @@ pub struct ConversationOptions {
     pub queue_wait: Option<Duration>,
     /// Maximum number of waiting runs; 8.
     pub max_queued: usize,
-    /// Number of inputs that are recognized when repeated; 64. Runs that ended first are forgotten first.
+    /// Number of inputs that are recognized when repeated; 64. Runs that ended first are forgotten
+    /// first.
     pub max_known_runs: usize,
     /// Maximum number of open questions of the program's tools; 64.
     pub max_questions: usize,
-    /// Next steps of a user if the agent requires a login; none by default. The methods are named in any case.
+    /// Next steps of a user if the agent requires a login; none by default. The methods are named
+    /// in any case.
     pub sign_in: SignIn,
 }
 
@@ -77,13 +79,14 @@ pub enum PageTools {
     /// The agent has no tools of the page.
     #[default]
     Off,
-    /// The [extension method](crate::contextual_tools). Tools are announced in `_meta`, and acknowledged immediately.
+    /// The [extension method](crate::contextual_tools). Tools are announced in `_meta`, and
+    /// acknowledged immediately.
     Contextual,
     /// An MCP server of the program. Its calls are passed to
     /// [`handle_tool_call`](super::Conversation::handle_tool_call).
     Mcp {
-        /// Descriptions of the server by transport, in order of preference. A session gets the first one that the agent
-        /// supports.
+        /// Descriptions of the server by transport, in order of preference. A session gets the
+        /// first one that the agent supports.
         servers: Vec<McpServer>,
         /// Whether sessions have the server even while the page offers no tools.
         always: bool,
@@ -98,8 +101,8 @@ pub struct AgentFeatures {
     pub info: Option<Implementation>,
     /// Content that prompts may have.
     pub prompt: PromptCapabilities,
-    /// Whether the agent supports `session/load`. Clear it for a transport in which the response can overtake earlier
-    /// updates.
+    /// Whether the agent supports `session/load`. Clear it for a transport in which the response
+    /// can overtake earlier updates.
     pub load: bool,
     /// Whether the agent supports `session/resume`.
     pub resume: bool,
@@ -141,7 +144,8 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
     fn from(response: &v2::initialization::InitializeResponse) -> Self {
         let capabilities = response.capabilities.clone().unwrap_or_default();
         let session = capabilities.session.map(|session| *session).unwrap_or_default();
-        let (mcp, content) = (session.mcp.unwrap_or_default(), session.prompt.unwrap_or_default());
+        let mcp = session.mcp.unwrap_or_default();
+        let content = session.prompt.unwrap_or_default();
         let mut prompt = PromptCapabilities::new();
         prompt.image = Some(content.image.is_some());
         prompt.audio = Some(content.audio.is_some());

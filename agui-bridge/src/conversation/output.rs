@@ -1,4 +1,5 @@
-//! Outputs of a conversation: commands for the agent's connection, events of runs, notices for the program.
+//! Outputs of a conversation: commands for the agent's connection, events of runs, notices for the
+//! program.
 use super::{Remembered, RunRefused};
 use crate::frontend_tool::Outcome;
 use crate::{Answer, Response};
@@ -20,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 /// Number of a session within its conversation. Numbers are not reused.
 ///
-/// It exists before the agent has named the session, and distinguishes events of a released session from those of the
-/// current one.
+/// It exists before the agent has named the session, and distinguishes events of a released session
+/// from those of the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionNumber(pub(super) u64);
 
@@ -35,8 +36,8 @@ pub struct QuestionKey(pub(super) u64);
 
 /// A command for the client's side of the agent's connection.
 ///
-/// At most one session is open: between two [`Open`](Self::Open) there is a [`Release`](Self::Release), unless the
-/// connection was lost.
+/// At most one session is open: between two [`Open`](Self::Open) there is a
+/// [`Release`](Self::Release), unless the connection was lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Command {
@@ -77,8 +78,8 @@ pub enum Command {
         /// Setting and value.
         setting: Setting,
     },
-    /// Releases a session: its turn is cancelled, its open requests are answered, later events are dropped, and it is
-    /// closed if the agent supports `session/close`.
+    /// Releases a session: its turn is cancelled, its open requests are answered, later events are
+    /// dropped, and it is closed if the agent supports `session/close`.
     Release(SessionNumber),
 }
 
@@ -143,7 +144,8 @@ pub struct RunEvent {
     pub output: RunOutput,
 }
 
-/// The output of a run: events from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`, or a refusal without events.
+/// The output of a run: events from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`, or a refusal
+/// without events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RunOutput {
@@ -172,14 +174,15 @@ pub enum Notice {
     QuestionAnswered(QuestionKey, ElicitationAction),
     /// A setting was changed or refused, once.
     SettingEnded(SettingKey, Result<(), SettingError>),
-    /// The agent works outside of a run: [`has_activity`](super::Conversation::has_activity) is `true` from now on, until
-    /// a run begins.
+    /// The agent works outside of a run: [`has_activity`](super::Conversation::has_activity) is
+    /// `true` from now on, until a run begins.
     Activity,
     /// Data with which another process can continue the session. It replaces earlier data.
     Remember(Box<Remembered>),
     /// The stored session cannot be continued.
     Forget,
-    /// The agent opened a session only without these transports of the page's MCP server. A [hub](crate::hub) handles it.
+    /// The agent opened a session only without these transports of the page's MCP server. A
+    /// [hub](crate::hub) handles it.
     ServersRefused(super::RefusedServers),
     /// Something was dropped or replaced.
     Diagnostic(ConversationDiagnostic),
@@ -210,7 +213,8 @@ pub enum ConversationDiagnostic {
     /// The agent supports none of the descriptions of the page's MCP server.
     #[error("the agent cannot reach the MCP server of the page's tools")]
     ToolsUnreachable,
-    /// The agent refused a session with the page's MCP server. The session is opened over another transport, or without it.
+    /// The agent refused a session with the page's MCP server. The session is opened over another
+    /// transport, or without it.
     #[error("the agent refused the MCP server of the page's tools: {0}")]
     ServerRefused(String),
     /// The agent does not support the transport of a configured MCP server, which is left out.

@@ -61,8 +61,8 @@ impl<T> RunQueue<T> {
         Self { rule, capacity, waiting: VecDeque::new() }
     }
 
-    /// Admits a run while another one is open. `until` is the end of the wait; `is_ending` is whether the open run is
-    /// being cancelled.
+    /// Admits a run while another one is open. `until` is the end of the wait; `is_ending` is
+    /// whether the open run is being cancelled.
     pub fn push(&mut self, run: T, until: Option<Duration>, is_ending: bool) -> Admission<T> {
         let (is_admitted, superseded) = match self.rule {
             WhenBusy::Reject => (is_ending && self.waiting.is_empty(), None),

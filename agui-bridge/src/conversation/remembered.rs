@@ -29,8 +29,8 @@ impl Remembered {
         self
     }
 
-    /// Returns the id of the session; `None` if the thread has none, and messages that were cancelled before they were
-    /// sent.
+    /// Returns the id of the session; `None` if the thread has none, and messages that were
+    /// cancelled before they were sent.
     pub fn session_id(&self) -> Option<&SessionId> {
         self.session_id.as_ref()
     }

@@ -19,11 +19,13 @@ pub struct RunRequest {
     pub input: RunAgentInput,
     /// Members of `_meta` for the run's requests to the agent, such as `traceparent`.
     pub meta: Extra,
-    /// The conversation with the new messages as the program has stored it, if the input leaves some of it out: a client that
-    /// sends its new messages alone, or that has missed a part of a stream. A new session receives it as text.
+    /// The conversation with the new messages as the program has stored it, if the input leaves
+    /// some of it out: a client that sends its new messages alone, or that has missed a part of a
+    /// stream. A new session receives it as text.
     #[serde(default)]
     pub history: Vec<Message>,
-    /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends without a prompt.
+    /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends
+    /// without a prompt.
     #[serde(default)]
     pub cancel: Option<CancelReason>,
 }
@@ -59,8 +61,8 @@ pub enum Accepted {
     /// [`RunOutput::Again`](super::RunOutput::Again) or
     /// [`RunOutput::Refused`](super::RunOutput::Refused).
     Queued,
-    /// No run begins: this run has the same input, had the same answers, or is open and to be followed. Its events are
-    /// the response.
+    /// No run begins: this run has the same input, had the same answers, or is open and to be
+    /// followed. Its events are the response.
     Again(RunId),
 }
 
@@ -154,7 +156,8 @@ impl KnownRuns {
 
     pub(super) fn insert(&mut self, input: &RunAgentInput) {
         self.remove(&input.run_id);
-        let (run_id, fingerprint) = (input.run_id.clone(), fingerprint(input));
+        let run_id = input.run_id.clone();
+        let fingerprint = fingerprint(input);
         self.runs.push_back(KnownRun { run_id, fingerprint, progress: Progress::Live });
         while self.runs.len() > self.capacity {
             let ended = self.runs.iter().position(|known| known.progress != Progress::Live);

@@ -1,5 +1,6 @@
-//! Sessions that an agent refuses because of MCP servers, or in which its first prompt fails because of them: they are opened
-//! with the page's server over another transport, then without it; and in the same way without the configured servers.
+//! Sessions that an agent refuses because of MCP servers, or in which its first prompt fails
+//! because of them: they are opened with the page's server over another transport, then without it;
+//! and in the same way without the configured servers.
 use super::active::{PlannedTurn, Stage};
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin};
 use super::refused_servers::RefusedServers;
@@ -17,7 +18,8 @@ use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 use serde::{Deserialize, Serialize};
 
-/// A request for a session with MCP servers. It ends with the first sign that the agent works on a prompt.
+/// A request for a session with MCP servers. It ends with the first sign that the agent works on a
+/// prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenAttempt {
     open: OpenSession,
@@ -27,7 +29,8 @@ pub(super) struct OpenAttempt {
     has_configured: bool,
     /// Servers of earlier attempts.
     refused: RefusedServers,
-    /// Whether an earlier attempt has failed in its prompt, which a later one has to show to be due to its servers.
+    /// Whether an earlier attempt has failed in its prompt, which a later one has to show to be due
+    /// to its servers.
     has_failed_prompt: bool,
     /// The first turn of the session, once its prompt is sent.
     turn: Option<PlannedTurn>,
@@ -62,8 +65,9 @@ impl Conversation {
         servers
     }
 
-    /// Opens a refused session again: with the page's server over its next transport, then without it, then the same without
-    /// the configured servers. Returns `false` if the refusal has another reason, or the session had no server.
+    /// Opens a refused session again: with the page's server over its next transport, then without
+    /// it, then the same without the configured servers. Returns `false` if the refusal has another
+    /// reason, or the session had no server.
     pub(super) fn reopen(&mut self, error: &CallError) -> bool {
         let CallError::Answered(error) = error else { return false };
         let Some(Stage::Opening { .. }) = self.active.as_ref().map(|active| &active.stage) else {
@@ -74,8 +78,9 @@ impl Conversation {
         attempt.and_then(|attempt| self.open_without(attempt, error)).is_some()
     }
 
-    /// Sends the first prompt of a session again in a session with fewer servers, in the order of [`reopen`](Self::reopen).
-    /// Returns `false` if the error names no server of the session, or the agent has begun to work.
+    /// Sends the first prompt of a session again in a session with fewer servers, in the order of
+    /// [`reopen`](Self::reopen). Returns `false` if the error names no server of the session, or
+    /// the agent has begun to work.
     pub(super) fn prompt_again(&mut self, error: &CallError) -> bool {
         let CallError::Answered(error) = error else { return false };
         let is_working = |stage: &Stage| matches!(stage, Stage::Working);
@@ -129,7 +134,8 @@ impl Conversation {
         Some(number)
     }
 
-    /// Handles that a session is open. After a failed prompt, only the next one shows whether the servers were the reason.
+    /// Handles that a session is open. After a failed prompt, only the next one shows whether the
+    /// servers were the reason.
     pub(super) fn handle_attempt_opened(&mut self) {
         if let Some(attempt) = self.attempt.take_if(|attempt| !attempt.has_failed_prompt) {
             let refused = RefusedServers::default();
@@ -138,7 +144,8 @@ impl Conversation {
         }
     }
 
-    /// Handles that the agent works on a prompt: servers that were refused before are not used again.
+    /// Handles that the agent works on a prompt: servers that were refused before are not used
+    /// again.
     pub(super) fn handle_attempt_succeeded(&mut self) {
         if let Some(attempt) = self.attempt.take_if(|_| self.session.is_some()) {
             self.report_refused(&attempt);
@@ -158,7 +165,8 @@ impl Conversation {
         }
     }
 
-    /// Reports that a session does not have the configured servers, in the stream and to the program.
+    /// Reports that a session does not have the configured servers, in the stream and to the
+    /// program.
     fn report_left_out(&mut self) {
         let names = self.options.mcp_servers.iter().map(|server| format!("`{}`", name_of(server)));
         let names = names.collect::<Vec<_>>().join(", ");
@@ -168,8 +176,8 @@ impl Conversation {
 }
 
 impl OpenAttempt {
-    /// Returns whether the error of a prompt is about the servers of its session: whether it names MCP, the address or
-    /// program of a server, or its name as that of a server.
+    /// Returns whether the error of a prompt is about the servers of its session: whether it names
+    /// MCP, the address or program of a server, or its name as that of a server.
     fn blames(&self, error: &ErrorObject) -> bool {
         let data = error.data.as_ref().map_or("", |data| data.as_str());
         let text = format!("{} {data}", error.message).to_lowercase();

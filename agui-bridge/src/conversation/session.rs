@@ -104,7 +104,8 @@ impl OpenedSession {
         }
     }
 
-    /// Returns the form in which the agent has a setting. Without modes, the mode is a config option, as in version 2.
+    /// Returns the form in which the agent has a setting. Without modes, the mode is a config
+    /// option, as in version 2.
     pub(super) fn form_of(&self, setting: Setting) -> Setting {
         let is_mode = |option: &&SessionConfigOption| {
             option.category == Some(SessionConfigOptionCategory::Mode)

@@ -25,8 +25,8 @@ impl Conversation {
         Some(OpenText { run_id, voice, key, message })
     }
 
-    /// Handles a piece of the open text. The caller encodes its event. Returns `false` without an effect if the text is
-    /// not open, or the piece is too long for one event.
+    /// Handles a piece of the open text. The caller encodes its event. Returns `false` without an
+    /// effect if the text is not open, or the piece is too long for one event.
     pub(crate) fn handle_text(&mut self, message: &MessageId, text: &str, now: Duration) -> bool {
         self.begin_input(now);
         let is_handled = self.handle_more_text(message, text);
@@ -37,8 +37,8 @@ impl Conversation {
         is_handled
     }
 
-    /// As [`handle_text`](Self::handle_text), for a piece at the time of the previous one, without another input between them:
-    /// neither time limits nor outputs can have changed.
+    /// As [`handle_text`](Self::handle_text), for a piece at the time of the previous one, without
+    /// another input between them: neither time limits nor outputs can have changed.
     pub(crate) fn handle_more_text(&mut self, message: &MessageId, text: &str) -> bool {
         let Some(open) = self.open_text() else { return false };
         if open.message != message || text.len() > self.translator.delta_limit() {

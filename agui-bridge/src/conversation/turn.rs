@@ -176,7 +176,8 @@ impl Conversation {
     fn prompt(&mut self, mut turn: PlannedTurn) {
         let Some(session) = &mut self.session else { return };
         session.has_turn = true;
-        let (number, id) = (session.number, session.id.clone());
+        let number = session.number;
+        let id = session.id.clone();
         self.page.offer_contextual(&id);
         let late = self.page.take_late().into_iter().map(ContentBlock::from);
         turn.prompt.blocks.splice(..0, late);
@@ -203,7 +204,8 @@ impl Conversation {
         for (name, value) in forwarded.meta.iter() {
             members.insert(name, value.clone());
         }
-        let (blocks, meta) = (prompt.blocks, meta_of(&members));
+        let blocks = prompt.blocks;
+        let meta = meta_of(&members);
         self.commands.push_back(Command::Prompt { session: number, blocks, meta });
         self.remember();
         self.set_stage(Stage::Working);
@@ -319,7 +321,8 @@ impl Conversation {
 
     pub(super) fn cancel_turn(&mut self) {
         if let Some(session) = self.session.as_ref().filter(|_| self.has_turn()) {
-            let (session, grace) = (session.number, self.options.cancel_grace);
+            let session = session.number;
+            let grace = self.options.cancel_grace;
             self.commands.push_back(Command::Cancel { session, grace });
         }
     }
@@ -358,7 +361,8 @@ impl Conversation {
     /// Handles the end of the connection to the agent, or of a connection attempt.
     ///
     /// Turns and runs that wait for the agent fail, as do later runs until
-    /// [`handle_connected`](Self::handle_connected). Then the session is continued, if the agent supports it.
+    /// [`handle_connected`](Self::handle_connected). Then the session is continued, if the agent
+    /// supports it.
     pub fn handle_disconnected(&mut self, failure: Failure, message: &str, now: Duration) {
         self.disconnect(Trouble::Failed(failure, message.to_owned()), now);
     }

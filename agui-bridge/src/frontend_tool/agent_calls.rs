@@ -128,7 +128,8 @@ impl AgentCalls {
         CallOwner::Agent
     }
 
-    /// Handles a permission request about the call of a report: the call is the agent's own from now on.
+    /// Handles a permission request about the call of a report: the call is the agent's own from
+    /// now on.
     pub(super) fn handle_asked(&mut self, report: &Report<'_>, actions: &mut VecDeque<Action>) {
         let id = &report.id;
         self.correlation.untie(id);

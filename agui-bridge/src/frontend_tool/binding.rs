@@ -3,16 +3,17 @@ use super::{Action, FrontendCall, FrontendTools, Outcome};
 use crate::Translator;
 use agui_types::id::ToolCallId;
 
-/// A way to give frontend tools to an agent: an MCP server of the session, an extension method, or any other channel on
-/// which the agent calls and waits.
+/// A way to give frontend tools to an agent: an MCP server of the session, an extension method, or
+/// any other channel on which the agent calls and waits.
 ///
-/// A binding lists [`FrontendTools::tools`], passes the agent's requests to [`FrontendTools::handle_call`], remembers
-/// the request of each call id, and answers it.
+/// A binding lists [`FrontendTools::tools`], passes the agent's requests to
+/// [`FrontendTools::handle_call`], remembers the request of each call id, and answers it.
 pub trait Binding {
     /// Answers the request for `call_id`. Called once for each call.
     fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome);
 
-    /// Shows the agent that the call is alive, if its request asks for that. Does nothing by default.
+    /// Shows the agent that the call is alive, if its request asks for that. Does nothing by
+    /// default.
     fn keep_alive(&mut self, call_id: &ToolCallId) {
         let _ = call_id;
     }

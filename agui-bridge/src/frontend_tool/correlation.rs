@@ -35,7 +35,8 @@ pub(super) struct Announced {
     pub(super) id: AgentId,
     tool: String,
     arguments: Option<String>,
-    /// The withheld reports, with their sizes in bytes. `None` if the call is in the stream as the agent's own.
+    /// The withheld reports, with their sizes in bytes. `None` if the call is in the stream as the
+    /// agent's own.
     withheld: Option<Vec<(usize, Action)>>,
     /// Whether the call runs, according to the agent.
     pub(super) runs: bool,
@@ -49,7 +50,8 @@ struct Unannounced {
 }
 
 impl Correlation {
-    /// Records the agent's id of a call that was made. Its withheld reports are dropped, since the page shows the call.
+    /// Records the agent's id of a call that was made. Its withheld reports are dropped, since the
+    /// page shows the call.
     pub(super) fn tie(&mut self, id: AgentId, call: ToolCallId) {
         self.take(&id);
         if self.matched.len() >= MAX_REMEMBERED {
@@ -112,7 +114,8 @@ impl Correlation {
         self.unannounced.remove(found).map(|made| made.call)
     }
 
-    /// Handles the agent's report of a call that was not made. Returns the calls that do not fit any more.
+    /// Handles the agent's report of a call that was not made. Returns the calls that do not fit
+    /// any more.
     pub(super) fn announce(
         &mut self,
         id: &AgentId,
@@ -159,7 +162,8 @@ impl Correlation {
         surplus
     }
 
-    /// Returns the withheld reports of a call, which is in the stream from now on, and whether it runs.
+    /// Returns the withheld reports of a call, which is in the stream from now on, and whether it
+    /// runs.
     pub(super) fn show(&mut self, id: &AgentId) -> Option<(Vec<Action>, bool)> {
         let known = self.announced.iter_mut().find(|known| known.id == *id)?;
         let withheld = known.withheld.take()?;

@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 
 /// The frontend calls of a thread: events for the page, answers for the agent.
 ///
-/// Each call that [`handle_call`](Self::handle_call) accepts ends exactly once: by one [`Action::Answer`], or by
-/// [`handle_withdrawn`](Self::handle_withdrawn). This holds for repeated, lost, late and cancelled messages.
+/// Each call that [`handle_call`](Self::handle_call) accepts ends exactly once: by one
+/// [`Action::Answer`], or by [`handle_withdrawn`](Self::handle_withdrawn). This holds for repeated,
+/// lost, late and cancelled messages.
 ///
 /// | event while the agent waits | answer |
 /// |---|---|
@@ -59,14 +60,14 @@ impl FrontendTools {
         }
     }
 
-    /// Returns the tools of the run, for the binding to list. They change with each run; notify the agent
-    /// (`notifications/tools/list_changed`), so that it lists them again.
+    /// Returns the tools of the run, for the binding to list. They change with each run; notify the
+    /// agent (`notifications/tools/list_changed`), so that it lists them again.
     pub fn tools(&self) -> &ToolSet {
         self.agent.tools()
     }
 
-    /// Begins a run with a prompt for the agent. Waiting calls of an earlier turn are cancelled. Calls made since
-    /// the last run begin, unless cancelled.
+    /// Begins a run with a prompt for the agent. Waiting calls of an earlier turn are cancelled.
+    /// Calls made since the last run begin, unless cancelled.
     pub fn begin_turn(&mut self, tools: &[Tool], now: Duration) {
         self.handle_turn_end();
         self.turn = Turn::Open;
@@ -81,10 +82,12 @@ impl FrontendTools {
 
     /// Handles the agent's request for a tool. Returns the id of the call.
     ///
-    /// A call between two runs of a turn is accepted as well; the page sees it when the next run begins.
+    /// A call between two runs of a turn is accepted as well; the page sees it when the next run
+    /// begins.
     ///
     /// # Errors
-    /// The call is not accepted. The binding answers the agent with the error, and no action follows.
+    /// The call is not accepted. The binding answers the agent with the error, and no action
+    /// follows.
     pub fn handle_call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
         let (name, mode) = self.check(&call)?;
         self.calls.make_room(self.options.max_calls)?;
@@ -116,8 +119,8 @@ impl FrontendTools {
         Ok(call_id)
     }
 
-    /// Sets the id of a begun call in the stream. It differs from the call's own id if the thread has used that.
-    /// Results are matched by the stream's id from then on.
+    /// Sets the id of a begun call in the stream. It differs from the call's own id if the thread
+    /// has used that. Results are matched by the stream's id from then on.
     pub fn handle_begun(&mut self, call_id: &ToolCallId, stream_id: ToolCallId) {
         if let Some(call) = self.calls.get_mut(call_id) {
             call.stream_id = Some(stream_id).filter(|id| id != call_id);
@@ -167,14 +170,15 @@ impl FrontendTools {
         Completion::Delivered
     }
 
-    /// Returns whether the result of the call with this id in the stream would be [delivered](Completion::Delivered).
+    /// Returns whether the result of the call with this id in the stream would be
+    /// [delivered](Completion::Delivered).
     pub fn awaits(&self, call_id: &ToolCallId) -> bool {
         let call = self.calls.find(call_id).and_then(|id| self.calls.get(&id));
         call.is_some_and(|call| call.stage != Stage::Done)
     }
 
-    /// Handles the end of the page's stream before the end of its run: synchronous calls are parked. The next run has a
-    /// page again.
+    /// Handles the end of the page's stream before the end of its run: synchronous calls are
+    /// parked. The next run has a page again.
     pub fn handle_disconnect(&mut self, now: Duration) {
         self.page_is_gone = true;
         for call_id in self.calls.in_stage(|stage| matches!(stage, Stage::Sync { .. })) {
@@ -182,8 +186,8 @@ impl FrontendTools {
         }
     }
 
-    /// Handles the withdrawal of a call: the agent cancelled its request, or the connection closed. No answer follows.
-    /// A later result becomes an [`Action::PrefixPrompt`].
+    /// Handles the withdrawal of a call: the agent cancelled its request, or the connection closed.
+    /// No answer follows. A later result becomes an [`Action::PrefixPrompt`].
     pub fn handle_withdrawn(&mut self, call_id: &ToolCallId) {
         let waits = self.calls.get_mut(call_id).filter(|call| call.stage.waits());
         if let Some(call) = waits {
@@ -191,7 +195,8 @@ impl FrontendTools {
         }
     }
 
-    /// Handles the cancellation of the turn: waiting calls are cancelled, and no call is accepted until the turn ends.
+    /// Handles the cancellation of the turn: waiting calls are cancelled, and no call is accepted
+    /// until the turn ends.
     pub fn handle_cancel(&mut self) {
         if self.turn == Turn::Open {
             self.turn = Turn::Cancelled;
@@ -199,8 +204,8 @@ impl FrontendTools {
         self.cancel_waiting();
     }
 
-    /// Handles the end of the turn and its run: calls that still wait (the agent has abandoned their requests) are
-    /// cancelled.
+    /// Handles the end of the turn and its run: calls that still wait (the agent has abandoned
+    /// their requests) are cancelled.
     pub fn handle_turn_end(&mut self) {
         self.cancel_waiting();
         self.turn = Turn::Over;
@@ -241,7 +246,8 @@ impl FrontendTools {
         self.actions.pop_front()
     }
 
-    /// Handles a report of a tool call, and returns the owner of the call. `update` is the action that shows the report.
+    /// Handles a report of a tool call, and returns the owner of the call. `update` is the action
+    /// that shows the report.
     pub(super) fn handle_report(
         &mut self,
         report: &Report<'_>,
@@ -376,7 +382,8 @@ impl FrontendTools {
     }
 
     fn keep_alive_at(&self) -> Option<Duration> {
-        // One signal serves all calls, so the first one of a call is due at most one interval after it began.
+        // One signal serves all calls, so the first one of a call is due at most one interval after
+        // it began.
         self.is_waiting().then(|| self.last_keep_alive.saturating_add(self.options.keep_alive))
     }
 }

@@ -50,26 +50,30 @@ pub enum Expiry {
 pub struct FrontendToolOptions {
     /// The default mode of a tool; `Park` by default.
     ///
-    /// The first of these applies: `metadata.execution` of the tool (`ack`, `park` or `sync`), an entry of `modes`,
-    /// this field.
+    /// The first of these applies: `metadata.execution` of the tool (`ack`, `park` or `sync`), an
+    /// entry of `modes`, this field.
     pub mode: ToolMode,
-    /// Modes by tool name. A name that ends in `*` matches all names with this prefix. The first match applies.
+    /// Modes by tool name. A name that ends in `*` matches all names with this prefix. The first
+    /// match applies.
     pub modes: Vec<(String, ToolMode)>,
-    /// Name of the binding's MCP server; `ui` by default. Keep it short, since agents prefix tool names with it.
+    /// Name of the binding's MCP server; `ui` by default. Keep it short, since agents prefix tool
+    /// names with it.
     pub server: String,
     /// Prefix of contextual tool names; [`PREFIX`] by default.
     pub prefix: String,
     /// Time after which a synchronous call without a result is parked; 30 s by default.
     pub sync_wait: Duration,
-    /// Time after which a parked call expires; 50 s by default, since agents time out after a minute or later.
+    /// Time after which a parked call expires; 50 s by default, since agents time out after a
+    /// minute or later.
     pub park_wait: Duration,
     /// The answer to an expired call.
     pub expiry: Expiry,
-    /// Quiet time of the agent before a run with parked calls ends, so that parallel calls share a run; 100 ms by
-    /// default.
+    /// Quiet time of the agent before a run with parked calls ends, so that parallel calls share a
+    /// run; 100 ms by default.
     pub park_quiet: Duration,
-    /// Quiet time while the agent's own calls are announced but have not begun; 10 s by default. Some agents make calls
-    /// one after the other, so these calls wait for the parked ones. Calls that run keep the run open.
+    /// Quiet time while the agent's own calls are announced but have not begun; 10 s by default.
+    /// Some agents make calls one after the other, so these calls wait for the parked ones. Calls
+    /// that run keep the run open.
     pub stalled_quiet: Duration,
     /// Interval of keep-alives to the agent for a waiting call; 15 s by default.
     pub keep_alive: Duration,
@@ -79,8 +83,9 @@ pub struct FrontendToolOptions {
     pub max_calls: usize,
     /// Largest size of a call's arguments, in bytes; 1 MiB by default.
     pub max_arguments: usize,
-    /// Whether arguments are validated against the tool's schema, so that the model receives errors instead of the
-    /// page; true by default. Checked are types, required and unknown members, enumerations and sizes.
+    /// Whether arguments are validated against the tool's schema, so that the model receives errors
+    /// instead of the page; true by default. Checked are types, required and unknown members,
+    /// enumerations and sizes.
     pub check_arguments: bool,
 }
 

@@ -75,7 +75,8 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// Reads `{"tool_name": …, "tool_input": {…}}`, with any other members. Inputs of other forms are not decoded.
+    /// Reads `{"tool_name": …, "tool_input": {…}}`, with any other members. Inputs of other forms
+    /// are not decoded.
     pub(super) fn of(input: &Raw) -> Option<Self> {
         let text = input.as_str();
         if text.len() > MAX_CARRIED_BYTES || !text.contains("\"tool_input\"") {

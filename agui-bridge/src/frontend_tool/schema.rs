@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 /// Largest depth of evaluated schemas.
 const MAX_DEPTH: usize = 32;
 
-/// Finds the first value in `arguments` that violates `schema`. Returns its place as a JSON pointer, and the expected
-/// value.
+/// Finds the first value in `arguments` that violates `schema`. Returns its place as a JSON
+/// pointer, and the expected value.
 ///
-/// Evaluated are `type`, `required`, `properties`, `additionalProperties: false`, `items`, `enum`, `const`, `minimum`,
-/// `maximum`, `minLength`, `maxLength`, `minItems`, `maxItems`. Other keywords are left to the page. An invalid schema
-/// permits any value.
+/// Evaluated are `type`, `required`, `properties`, `additionalProperties: false`, `items`, `enum`,
+/// `const`, `minimum`, `maximum`, `minLength`, `maxLength`, `minItems`, `maxItems`. Other keywords
+/// are left to the page. An invalid schema permits any value.
 ///
-/// Spec: [JSON Schema Validation 2020-12](https://json-schema.org/draft/2020-12/json-schema-validation)
+/// Spec: [JSON Schema Validation
+/// 2020-12](https://json-schema.org/draft/2020-12/json-schema-validation)
 pub(super) fn check(schema: &Raw, arguments: &Raw) -> Result<(), (String, String)> {
     let (Ok(schema), Ok(value)) = (schema.decode::<Value>(), arguments.decode::<Value>()) else {
         return Ok(());

@@ -88,7 +88,8 @@ impl ToolSet {
     /// Creates the set of `tools`.
     pub fn new(tools: &[Tool], options: &FrontendToolOptions) -> Self {
         let room = MODEL_NAME_BYTES.saturating_sub("mcp____".len() + options.server.len()).max(8);
-        let (mut seen, mut taken) = (BTreeSet::new(), BTreeSet::new());
+        let mut seen = BTreeSet::new();
+        let mut taken = BTreeSet::new();
         let named =
             |tool: &&Tool| !tool.name.trim().is_empty() && tool.name.len() <= MAX_NAME_BYTES;
         let tools = tools
@@ -130,11 +131,12 @@ impl ToolSet {
         tool.map(|tool| &tool.listed.input_schema)
     }
 
-    /// Returns the page's tool that a report of the agent refers to, with the arguments of the call: a tool of the bridge's
-    /// MCP server, or one with the prefix of contextual tools in its name or title.
+    /// Returns the page's tool that a report of the agent refers to, with the arguments of the
+    /// call: a tool of the bridge's MCP server, or one with the prefix of contextual tools in its
+    /// name or title.
     ///
-    /// All of that may be text of a model. A reference delays the report until a binding has received the call, and has no
-    /// other effect.
+    /// All of that may be text of a model. A reference delays the report until a binding has
+    /// received the call, and has no other effect.
     ///
     /// Agents name a tool `T` of a server `S` in different ways:
     ///
@@ -145,9 +147,9 @@ impl ToolSet {
     /// | `Tool: S/T`, `T (S MCP Server)` | title |
     /// | one of the above as `tool_name`, with the arguments as `tool_input` | input, see [`Carried`] |
     ///
-    /// A form of the second or a later row counts only for a call without a kind, or of kind `other`: the title of a command
-    /// is its text. A call that [has an effect](Report::has_effect) or a [foreign input](Self::has_foreign_input) is the
-    /// agent's own.
+    /// A form of the second or a later row counts only for a call without a kind, or of kind
+    /// `other`: the title of a command is its text. A call that [has an effect](Report::has_effect)
+    /// or a [foreign input](Self::has_foreign_input) is the agent's own.
     pub(super) fn reference(&self, report: &Report<'_>) -> Option<Reference> {
         if self.tools.is_empty() || report.has_effect() || self.has_foreign_input(report) {
             return None;
@@ -158,7 +160,8 @@ impl ToolSet {
         Some(Reference { tool, arguments })
     }
 
-    /// Returns whether the input of a call has a command or a path that is no argument of the page's tool.
+    /// Returns whether the input of a call has a command or a path that is no argument of the
+    /// page's tool.
     pub(super) fn has_foreign_input(&self, report: &Report<'_>) -> bool {
         let Some(input) = report.input.filter(|input| input.as_str().len() <= MAX_CARRIED_BYTES)
         else {

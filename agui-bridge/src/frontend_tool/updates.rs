@@ -21,10 +21,12 @@ mod v2 {
 }
 
 impl FrontendTools {
-    /// Handles `session/update`, and returns the owner of its tool call. Pass updates of the agent to the translator.
+    /// Handles `session/update`, and returns the owner of its tool call. Pass updates of the agent
+    /// to the translator.
     ///
-    /// A tool call with a name, title, `_meta` or input that refers to a tool of the page, in a form that agents use, is
-    /// withheld until a binding has received the call; see the [module documentation](super).
+    /// A tool call with a name, title, `_meta` or input that refers to a tool of the page, in a
+    /// form that agents use, is withheld until a binding has received the call; see the [module
+    /// documentation](super).
     pub fn handle_update(
         &mut self,
         notification: &SessionNotification,
@@ -61,8 +63,9 @@ impl FrontendTools {
         self.handle_report(&report, || Action::ShowV2(Box::new(notification.clone())))
     }
 
-    /// Handles a permission request: its call is the agent's own from now on, and withheld reports of it are
-    /// [shown](Action::Show). Poll the actions, then pass the request to the translator, which answers it.
+    /// Handles a permission request: its call is the agent's own from now on, and withheld reports
+    /// of it are [shown](Action::Show). Poll the actions, then pass the request to the translator,
+    /// which answers it.
     pub fn handle_permission_request(&mut self, request: &RequestPermissionRequest, now: Duration) {
         self.note_activity(now);
         self.handle_asked(&of_update(&request.tool_call));

@@ -62,7 +62,8 @@ impl Hub {
         self.connection.as_mut().ok_or(Answered)?.reply(request, reply)
     }
 
-    /// Calls the agent outside of the conversations. [`HubEvent::CallEnded`](super::HubEvent::CallEnded) follows. Returns `None` without a
+    /// Calls the agent outside of the conversations.
+    /// [`HubEvent::CallEnded`](super::HubEvent::CallEnded) follows. Returns `None` without a
     /// connection. A login or logout of version 1 is sent in the agent's version.
     pub fn call(&mut self, call: Call, now: Duration) -> Option<CallKey> {
         let connection = self.connection.as_mut()?;
@@ -72,7 +73,8 @@ impl Hub {
         Some(key)
     }
 
-    /// Withdraws a call of the program with `$/cancel_request`, once. The end of the call still follows.
+    /// Withdraws a call of the program with `$/cancel_request`, once. The end of the call still
+    /// follows.
     pub fn withdraw(&mut self, call: CallKey) {
         if let Some(connection) = &mut self.connection {
             connection.withdraw(call);

@@ -95,7 +95,8 @@ impl Hub {
         self.settle(number, now);
     }
 
-    /// Handles a notification outside of sessions. The completion of an elicitation does not name its conversation.
+    /// Handles a notification outside of sessions. The completion of an elicitation does not name
+    /// its conversation.
     fn handle_notification(
         &mut self,
         notification: Box<Received<AgentNotification>>,
@@ -237,7 +238,8 @@ impl Hub {
             let name = thread.name.to_string();
             if let Some(outcome) = self.runs.end(number, &run_id) {
                 if let (AgUiEvent::RunError(error), RunOutcome::Error(_)) = (event, &outcome) {
-                    let (name, run_id) = (name.clone(), run_id.clone());
+                    let name = name.clone();
+                    let run_id = run_id.clone();
                     let failed = HubEvent::RunFailed(name, run_id, error.code, error.message);
                     self.events.push_back(failed);
                 }

@@ -83,7 +83,8 @@ pub enum HubEvent {
     },
     /// A notice of a conversation.
     Notice(String, Notice),
-    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin. Its log is removed.
+    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin. Its log is
+    /// removed.
     RunRefused(String, RunId, RunRefused),
     /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin, because the
     /// run with the last id had the same answers. Its log is removed.

@@ -9,13 +9,15 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 impl Hub {
-    /// Returns whether the agent requires a login: it has refused a session for that reason, and has opened none since.
+    /// Returns whether the agent requires a login: it has refused a session for that reason, and
+    /// has opened none since.
     pub fn needs_login(&self) -> bool {
         self.needs_login
     }
 
-    /// Handles a login outside of [`connect_with_login`](Self::connect_with_login), by a [call](Self::call) of the program or by
-    /// other means: the agent counts as logged in until it refuses a session again.
+    /// Handles a login outside of [`connect_with_login`](Self::connect_with_login), by a
+    /// [call](Self::call) of the program or by other means: the agent counts as logged in until it
+    /// refuses a session again.
     pub fn handle_logged_in(&mut self) {
         self.needs_login = false;
     }
@@ -37,7 +39,8 @@ impl Hub {
         self.events.push_back(HubEvent::Connected(Box::new(initialized)));
     }
 
-    /// Classifies the failure of a login; a method that the agent refuses is followed by those that it has.
+    /// Classifies the failure of a login; a method that the agent refuses is followed by those that
+    /// it has.
     pub(super) fn login_trouble(&self, error: &CallError) -> Trouble {
         let methods = self.initialized().map(|it| it.response.value.auth_methods());
         match (error, methods) {

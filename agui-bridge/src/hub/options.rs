@@ -32,8 +32,8 @@ pub struct HubOptions {
     pub idle: Duration,
     /// Whether the agent runs on this machine and can start MCP servers of the program; `true`.
     pub agent_is_local: bool,
-    /// Whether sessions are loaded; `true`. Clear it for a transport in which the response to `session/load` can
-    /// overtake earlier updates.
+    /// Whether sessions are loaded; `true`. Clear it for a transport in which the response to
+    /// `session/load` can overtake earlier updates.
     pub can_load: bool,
     /// Transports of the page's server that the agent is known to refuse; none.
     pub refused_servers: RefusedServers,

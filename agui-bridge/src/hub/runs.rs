@@ -40,7 +40,8 @@ impl Runs {
         Some(&self.all.get(&thread)?.get(run_id)?.log)
     }
 
-    /// Forgets the oldest ended runs until there is room for one more. Returns whether there is room.
+    /// Forgets the oldest ended runs until there is room for one more. Returns whether there is
+    /// room.
     pub(super) fn make_room(&mut self, max: usize, max_bytes: usize) -> bool {
         if self.len < max && self.bytes() <= max_bytes {
             return true;

@@ -1,16 +1,17 @@
-//! The shape of a line: its parts around the text, which successive lines of a message have in common.
+//! The shape of a line: its parts around the text, which successive lines of a message have in
+//! common.
 use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Maximum size of the parts, in bytes.
 const MAX_SHAPE: usize = 4096;
 
-/// Maximum number of lines that are learned for one message. Lines may differ in more than their text and a number, so
-/// that no two have the same shape.
+/// Maximum number of lines that are learned for one message. Lines may differ in more than their
+/// text and a number, so that no two have the same shape.
 const MAX_LEARNT: u32 = 4;
 
-/// The parts of a line before and after its text. Digits at one place of each may differ, since some agents number their
-/// lines.
+/// The parts of a line before and after its text. Digits at one place of each may differ, since
+/// some agents number their lines.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     /// Up to the quote before the text.
@@ -35,7 +36,8 @@ impl Shape {
         }
         self.learnt += 1;
         let start = text.as_ptr().addr().wrapping_sub(line.as_ptr().addr());
-        let (head, tail) = (line.get(..=start), line.get(start + text.len() - 1..));
+        let head = line.get(..=start);
+        let tail = line.get(start + text.len() - 1..);
         match (head, tail) {
             (Some(head), Some(tail)) if head.len() + tail.len() <= MAX_SHAPE => {
                 self.head.learn(head.as_bytes());
@@ -87,7 +89,8 @@ impl Part {
     }
 }
 
-/// Returns the place of the digits in `bytes` if another text differs only in them, and any number may replace them.
+/// Returns the place of the digits in `bytes` if another text differs only in them, and any number
+/// may replace them.
 fn changed_digits(other: &[u8], bytes: &[u8]) -> Option<Range<usize>> {
     let same = other.iter().zip(bytes).take_while(|(one, other)| one == other).count();
     let start = same - digits(bytes.get(..same)?.iter().rev());

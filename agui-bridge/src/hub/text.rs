@@ -1,8 +1,9 @@
 //! The fast path for text: from the agent's line to the frame in the log.
 //!
-//! Most lines of an agent are pieces of one message or thought. The text of such a line is copied into the frame with
-//! its escapes, without decoding. A line that differs from the previous one only in its text and a number is not even
-//! peeked at. All other lines pass through the connection.
+//! Most lines of an agent are pieces of one message or thought. The text of such a line is copied
+//! into the frame with its escapes, without decoding. A line that differs from the previous one
+//! only in its text and a number is not even peeked at. All other lines pass through the
+//! connection.
 use super::Hub;
 use super::drive::RUN_FULL;
 use super::shape::Shape;
@@ -50,8 +51,8 @@ struct FastText {
 }
 
 impl Hub {
-    /// Handles a line that differs from the previous one of an open text only in its text and a number. Returns `false` for
-    /// other lines, without an effect.
+    /// Handles a line that differs from the previous one of an open text only in its text and a
+    /// number. Returns `false` for other lines, without an effect.
     pub(super) fn handle_similar(&mut self, line: &str, now: Duration) -> bool {
         let mut found = self.texts.texts.iter().enumerate();
         let Some((place, text)) = found.find_map(|(place, it)| Some((place, it.shape.text(line)?)))
@@ -78,7 +79,8 @@ impl Hub {
         }
     }
 
-    /// Handles a line that continues an open text. Returns `false` for other lines, without an effect.
+    /// Handles a line that continues an open text. Returns `false` for other lines, without an
+    /// effect.
     fn handle_piece(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, now: Duration) -> bool {
         let Some(place) = self.texts.texts.iter().position(|it| it.is_continued_by(piece)) else {
             return false;

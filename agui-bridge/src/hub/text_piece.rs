@@ -1,7 +1,8 @@
 //! The members of a line with a piece of text, read without decoding.
 use jsonrpc_core::{JsonStr, Kind, MemberReader, Peeked};
 
-/// A piece of a message or thought, in either version of the protocol. Other members of the line do not affect its event.
+/// A piece of a message or thought, in either version of the protocol. Other members of the line do
+/// not affect its event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextPiece<'a> {
     /// Id of the session, as JSON text.
@@ -21,15 +22,17 @@ struct Update<'a> {
 }
 
 impl<'a> TextPiece<'a> {
-    /// Reads a line. Returns `None` if it has a member that affects the event, such as `_meta` of the update, or a known
-    /// member twice.
+    /// Reads a line. Returns `None` if it has a member that affects the event, such as `_meta` of
+    /// the update, or a known member twice.
     pub(super) fn read(line: &Peeked<'a>) -> Option<Self> {
         let is_update = line.method().is_some_and(|method| method == "session/update");
         if line.kind() != Kind::Notification || !is_update {
             return None;
         }
         let mut params = MemberReader::new(line.raw_params()?.get().as_bytes()).ok()?;
-        let (mut session, mut update, mut has_meta) = (None, None, false);
+        let mut session = None;
+        let mut update = None;
+        let mut has_meta = false;
         while let Some(name) = params.next_name().ok()? {
             match &*name {
                 b"sessionId" if session.is_none() => session = Some(string(&mut params)?),
@@ -49,7 +52,9 @@ impl<'a> TextPiece<'a> {
 
 impl<'a> Update<'a> {
     fn read(update: &mut MemberReader<'a>) -> Option<Self> {
-        let (mut tag, mut message_id, mut text) = (None, None, None);
+        let mut tag = None;
+        let mut message_id = None;
+        let mut text = None;
         while let Some(name) = update.next_name().ok()? {
             match &*name {
                 b"sessionUpdate" if tag.is_none() => tag = Some(string(update)?),
@@ -68,7 +73,8 @@ impl<'a> Update<'a> {
 
 /// Reads the text of a block without annotations.
 fn text_of<'a>(block: &mut MemberReader<'a>) -> Option<&'a str> {
-    let (mut tag, mut text) = (None, None);
+    let mut tag = None;
+    let mut text = None;
     while let Some(name) = block.next_name().ok()? {
         match &*name {
             b"type" if tag.is_none() => tag = Some(string(block)?),
@@ -85,8 +91,8 @@ fn string<'a>(members: &mut MemberReader<'a>) -> Option<&'a str> {
     members.value().ok().filter(|value| value.starts_with('"'))
 }
 
-/// Returns whether a member is not among the known ones, so that its value has no effect. An escape that is left in a name
-/// is invalid.
+/// Returns whether a member is not among the known ones, so that its value has no effect. An escape
+/// that is left in a name is invalid.
 fn is_unknown(name: &[u8], known: &[&str]) -> bool {
     !name.contains(&b'\\') && known.iter().all(|known| known.as_bytes() != name)
 }

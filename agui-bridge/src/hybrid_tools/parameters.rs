@@ -40,7 +40,8 @@ pub mod parameter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detection {
-    /// Requires all of `threadId`, `runId`, `state`, `messages`, `tools`, `context` and `forwardedProps`.
+    /// Requires all of `threadId`, `runId`, `state`, `messages`, `tools`, `context` and
+    /// `forwardedProps`.
     #[default]
     Strict,
     /// Requires `threadId`, `runId`, `messages` and `tools`.
@@ -49,8 +50,8 @@ pub enum Detection {
 
 /// Returns whether a request body is an AG-UI run input, as opposed to an agent's own format.
 ///
-/// Under both rules `messages`, `tools` and `context` have to be lists if present. A body that is not a JSON object is
-/// not an input.
+/// Under both rules `messages`, `tools` and `context` have to be lists if present. A body that is
+/// not a JSON object is not an input.
 ///
 /// ```
 /// use agui_bridge::hybrid_tools::{Detection, is_agui_input};
@@ -106,7 +107,8 @@ pub struct AgentParameters {
 }
 
 impl AgentParameters {
-    /// Reads a run's input. It requires less than [`is_agui_input`]: `threadId`, `runId` and `messages`.
+    /// Reads a run's input. It requires less than [`is_agui_input`]: `threadId`, `runId` and
+    /// `messages`.
     ///
     /// # Errors
     /// The body is not JSON, or a member is missing or has a wrong type. The error has the place.

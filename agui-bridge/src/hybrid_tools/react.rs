@@ -22,13 +22,14 @@ use alloc::vec::Vec;
 pub struct LoopOptions {
     /// The tool calls of earlier requests that the model receives.
     pub history: HistoryRule,
-    /// Largest number of model requests in a run; 32 by default. A run that needs more fails with `MAX_ITERATIONS`.
+    /// Largest number of model requests in a run; 32 by default. A run that needs more fails with
+    /// `MAX_ITERATIONS`.
     pub max_iterations: usize,
-    /// Largest number of tool calls in one answer of the model; 64 by default. Further calls are dropped, with a
-    /// [remark](HybridLoop::remarks).
+    /// Largest number of tool calls in one answer of the model; 64 by default. Further calls are
+    /// dropped, with a [remark](HybridLoop::remarks).
     pub max_parallel_calls: usize,
-    /// Largest size of text, reasoning and arguments in one answer of the model, in bytes; 4 MiB by default. A run that
-    /// exceeds it fails with `LIMIT_EXCEEDED`.
+    /// Largest size of text, reasoning and arguments in one answer of the model, in bytes; 4 MiB by
+    /// default. A run that exceeds it fails with `LIMIT_EXCEEDED`.
     pub max_answer_bytes: usize,
     /// Largest number of messages; 2000 by default. A run with more fails with `LIMIT_EXCEEDED`.
     pub max_messages: usize,
@@ -57,12 +58,13 @@ impl LoopOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Send [`history`](HybridLoop::history) and [`tools`](HybridLoop::tools) to the model. Pass each piece of its
-    /// answer to [`handle_model`](HybridLoop::handle_model), and the end to
+    /// Send [`history`](HybridLoop::history) and [`tools`](HybridLoop::tools) to the model. Pass
+    /// each piece of its answer to [`handle_model`](HybridLoop::handle_model), and the end to
     /// [`handle_model_end`](HybridLoop::handle_model_end).
     AskModel,
     /// Run these tools, in any order or in parallel, and pass their results to
-    /// [`handle_tool_result`](HybridLoop::handle_tool_result). Calls without a result are returned again.
+    /// [`handle_tool_result`](HybridLoop::handle_tool_result). Calls without a result are returned
+    /// again.
     RunTools(Vec<ChatToolCall>),
     /// Load the stored conversation and pass it to [`handle_history`](HybridLoop::handle_history).
     LoadHistory,
@@ -70,11 +72,12 @@ pub enum Step {
     Done,
 }
 
-/// One run of a model with tools: it queries the model, runs the program's tools, and ends when the model is done or
-/// calls tools of the page.
+/// One run of a model with tools: it queries the model, runs the program's tools, and ends when the
+/// model is done or calls tools of the page.
 ///
-/// Performs no I/O: [`step`](Self::step) returns the next action, the `handle_*` methods take its results, and
-/// [`poll_event`](Self::poll_event) returns the stream. See the [module documentation](super) for an example.
+/// Performs no I/O: [`step`](Self::step) returns the next action, the `handle_*` methods take its
+/// results, and [`poll_event`](Self::poll_event) returns the stream. See the [module
+/// documentation](super) for an example.
 ///
 /// | calls in the model's answer | then |
 /// |---|---|
@@ -174,7 +177,8 @@ impl HybridLoop {
         &self.tools
     }
 
-    /// Returns remarks for a log: messages of the input that the model does not receive, and messages added for it.
+    /// Returns remarks for a log: messages of the input that the model does not receive, and
+    /// messages added for it.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let dropped = self.history.dropped.iter().map(ToString::to_string);
         let shadowed = self.tools.shadowed().iter();
@@ -242,8 +246,8 @@ impl HybridLoop {
         self.go_on();
     }
 
-    /// Handles the result of a program's tool, or its error, which the model receives. Returns whether a call waited
-    /// for it.
+    /// Handles the result of a program's tool, or its error, which the model receives. Returns
+    /// whether a call waited for it.
     pub fn handle_tool_result(&mut self, id: &ToolCallId, result: Result<Content, String>) -> bool {
         let waits = self.state == State::Tools
             && self.own_calls().any(|call| call.id == *id)
@@ -266,7 +270,8 @@ impl HybridLoop {
         }
     }
 
-    /// Handles a permanent failure of the model, a tool's runner or the conversation store: the run fails.
+    /// Handles a permanent failure of the model, a tool's runner or the conversation store: the run
+    /// fails.
     pub fn handle_failure(&mut self, failure: RunFailure) {
         self.run.fail(failure);
         self.state = State::Done;

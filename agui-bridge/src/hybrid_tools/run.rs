@@ -48,13 +48,13 @@ impl RunFailure {
 
 /// One run, from its start to its end: the writer of its events.
 ///
-/// For any calls in any order, the stream keeps every rule. A text or reasoning message is closed before another item
-/// opens, and all items before the run ends. A call has one result after its end, no event follows the end of the run,
-/// and no identifier of the input is reused. An impossible call, such as a result without a tool call, has no effect
-/// and returns `false`.
+/// For any calls in any order, the stream keeps every rule. A text or reasoning message is closed
+/// before another item opens, and all items before the run ends. A call has one result after its
+/// end, no event follows the end of the run, and no identifier of the input is reused. An
+/// impossible call, such as a result without a tool call, has no effect and returns `false`.
 ///
-/// The run ends when it is finished, paused, cancelled or failed. [Cancel](Self::cancel) or [fail](Self::fail) a run
-/// that is abandoned, so that the page learns of it.
+/// The run ends when it is finished, paused, cancelled or failed. [Cancel](Self::cancel) or
+/// [fail](Self::fail) a run that is abandoned, so that the page learns of it.
 #[derive(Clone, Debug)]
 pub struct HybridRun {
     thread_id: ThreadId,
@@ -195,7 +195,9 @@ impl HybridRun {
         let mut start = ToolCallStartEvent::new(id.clone(), name);
         start.parent_message_id = Some(parent);
         self.emit(start);
-        let (is_open, has_arguments, is_answered) = (true, false, false);
+        let is_open = true;
+        let has_arguments = false;
+        let is_answered = false;
         let call =
             ModelCall { id: id.clone(), name: name.into(), is_open, has_arguments, is_answered };
         self.calls.push(call);
@@ -225,7 +227,8 @@ impl HybridRun {
         true
     }
 
-    /// Sends the result of a program's tool. A call of a page's tool receives none, since the page sends the result.
+    /// Sends the result of a program's tool. A call of a page's tool receives none, since the page
+    /// sends the result.
     pub fn tool_result(&mut self, id: &ToolCallId, content: impl Into<Content>) -> bool {
         let call = self.calls.iter().find(|call| call.id == *id && !call.is_answered);
         let own = call.is_some_and(|call| !self.offered.contains(&call.name));
@@ -266,8 +269,8 @@ impl HybridRun {
         }
     }
 
-    /// Ends the run as a success. Calls of the page's tools stay pending; calls of the program's tools without a result
-    /// receive an error result.
+    /// Ends the run as a success. Calls of the page's tools stay pending; calls of the program's
+    /// tools without a result receive an error result.
     pub fn finish(&mut self) {
         if self.is_over {
             return;
@@ -279,7 +282,8 @@ impl HybridRun {
         self.end(RunFinishedOutcome::Success(success), None);
     }
 
-    /// Ends the run as cancelled: outcome `cancelled`, or for older clients `RUN_ERROR` `CANCELLED`.
+    /// Ends the run as cancelled: outcome `cancelled`, or for older clients `RUN_ERROR`
+    /// `CANCELLED`.
     pub fn cancel(&mut self, reason: CancelReason) {
         if self.is_over {
             return;

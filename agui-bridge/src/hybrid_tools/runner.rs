@@ -124,8 +124,8 @@ const HISTORY_LIMIT: usize = 1000;
 
 /// Runs `hybrid` to its end, and sends each event to `sink` when it is due.
 ///
-/// If the future is dropped early, the run stays open: [cancel](HybridLoop::handle_cancel) the loop, and send the
-/// events that follow.
+/// If the future is dropped early, the run stays open: [cancel](HybridLoop::handle_cancel) the
+/// loop, and send the events that follow.
 ///
 /// # Errors
 /// The stream has no reader. The run was cancelled.

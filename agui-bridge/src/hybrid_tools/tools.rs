@@ -74,8 +74,8 @@ pub struct HybridTools {
 }
 
 impl HybridTools {
-    /// Creates the set of both. Of tools with the same name the first counts, the program's before the page's. Page
-    /// tools without a name are left out.
+    /// Creates the set of both. Of tools with the same name the first counts, the program's before
+    /// the page's. Page tools without a name are left out.
     pub fn new(backend: &[BackendTool], frontend: &[Tool]) -> Self {
         let mut names = BTreeSet::new();
         let mut tools = Vec::new();
@@ -118,8 +118,8 @@ impl HybridTools {
         &self.shadowed
     }
 
-    /// Returns the name of a call for the page: the tool's name, or a different one for a program's tool that shares
-    /// its name with a page's tool, since the page would run it.
+    /// Returns the name of a call for the page: the tool's name, or a different one for a program's
+    /// tool that shares its name with a page's tool, since the page would run it.
     pub fn shown_name(&self, name: &str) -> String {
         if self.owner(name) == Some(ToolOwner::Frontend) {
             return name.into();
@@ -136,13 +136,15 @@ impl HybridTools {
         shadowed.map_or(shown, |name| name)
     }
 
-    /// Adds the tool names of both kinds to an agent's parameters: `backend_tool_names` and `agui_tool_names`.
+    /// Adds the tool names of both kinds to an agent's parameters: `backend_tool_names` and
+    /// `agui_tool_names`.
     pub fn describe(&self, agent: &mut AgentParameters) {
         let names = |owner| -> Vec<&str> {
             let owned = self.tools.iter().filter(|tool| tool.owner == owner);
             owned.map(|tool| &*tool.name).collect()
         };
-        let (backend, frontend) = (names(ToolOwner::Backend), names(ToolOwner::Frontend));
+        let backend = names(ToolOwner::Backend);
+        let frontend = names(ToolOwner::Frontend);
         agent.set(parameter::BACKEND_TOOL_NAMES, json::raw(&backend).as_str());
         agent.set(parameter::TOOL_NAMES, json::raw(&frontend).as_str());
     }

@@ -137,7 +137,8 @@ impl<'a> Blocks<'a> {
                 limit: format!("{MAX_MEDIA_BYTES} bytes of media"),
             });
         }
-        let (value, mime_type) = (data.value.as_str(), data.mime_type.as_str());
+        let value = data.value.as_str();
+        let mime_type = data.mime_type.as_str();
         self.blocks.push(match media {
             Media::Image => ContentBlock::Image(Box::new(ImageContent::new(value, mime_type))),
             Media::Audio => ContentBlock::Audio(Box::new(AudioContent::new(value, mime_type))),
@@ -200,8 +201,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Adds the shared state: an object without the bridge's own member and without these members. An empty object is
-    /// left out.
+    /// Adds the shared state: an object without the bridge's own member and without these members.
+    /// An empty object is left out.
     pub(super) fn state(&mut self, state: &Raw, without: &[String]) -> Result<(), InputError> {
         let mut value: Value = state.decode().map_err(|_| InputError::Invalid {
             pointer: "/state".to_string(),
@@ -225,7 +226,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Adds background text that is not from the user: a resource, or text if the agent does not support resources.
+    /// Adds background text that is not from the user: a resource, or text if the agent does not
+    /// support resources.
     pub(super) fn background(&mut self, uri: &str, mime_type: &str, text: String) {
         self.blocks.push(if self.capabilities.embedded_context == Some(true) {
             let mut contents = TextResourceContents::new(uri, text);

@@ -9,13 +9,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Largest number of cancelled messages of a thread; the latest count. With that many, a prompt has one message.
+/// Largest number of cancelled messages of a thread; the latest count. With that many, a prompt has
+/// one message.
 const MAX_CANCELLED: usize = 1024;
 
 /// Messages of the user with an instruction that was cancelled before it was sent.
 ///
-/// They stay in the user's conversation, and are left out of prompts and of histories for the agent, until the user
-/// sends them again.
+/// They stay in the user's conversation, and are left out of prompts and of histories for the
+/// agent, until the user sends them again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct CancelledMessages(Vec<InstructionMessage>);
@@ -73,7 +74,8 @@ impl Instruction {
 }
 
 impl InstructionMessage {
-    /// Returns whether both are one message: by id, or by text and place, since some clients renew ids.
+    /// Returns whether both are one message: by id, or by text and place, since some clients renew
+    /// ids.
     fn is(&self, other: &Self) -> bool {
         self.id == other.id || self.index == other.index && self.text == other.text
     }
@@ -108,8 +110,9 @@ impl CancelledMessages {
         self.0.retain(|cancelled| !instruction.0.iter().any(|sent| sent.is(cancelled)));
     }
 
-    /// Returns the messages of an input without the cancelled ones. An empty message is in place of each, which has no
-    /// part in comparisons, prompts and histories, so that indices remain those of the input.
+    /// Returns the messages of an input without the cancelled ones. An empty message is in place of
+    /// each, which has no part in comparisons, prompts and histories, so that indices remain those
+    /// of the input.
     ///
     /// | user message | left out |
     /// |---|---|

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 /// Largest size of a value of `forwardedProps.acp`, in bytes.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
-/// The allowed members of `forwardedProps.acp`; none by default. Everything else in `forwardedProps` is ignored.
+/// The allowed members of `forwardedProps.acp`; none by default. Everything else in
+/// `forwardedProps` is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Allowed {
@@ -159,13 +160,15 @@ fn read<T: Wire>(value: &Raw, pointer: &str, expected: &'static str) -> Result<T
     })
 }
 
-/// Returns whether an absolute path is a folder or within it. Only the text is examined: links are not followed.
+/// Returns whether an absolute path is a folder or within it. Only the text is examined: links are
+/// not followed.
 fn is_within(path: &str, root: &str) -> bool {
     let parts = |path: &str| {
         let parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
         parts.map(str::to_owned).collect::<Vec<_>>()
     };
     let is_absolute = path.starts_with('/') || path.get(1..3).is_some_and(|rest| rest == ":\\");
-    let (path, root) = (parts(path), parts(root));
+    let path = parts(path);
+    let root = parts(root);
     is_absolute && !path.iter().any(|part| part == "..") && path.starts_with(&root)
 }

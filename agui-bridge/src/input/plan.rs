@@ -23,11 +23,11 @@ pub struct Plan {
     pub session: SessionStep,
     /// New results of waiting calls.
     pub answers: Vec<ToolMessage>,
-    /// The prompt; `None` if the input has nothing new. With neither prompt nor answers, the run is `RUN_STARTED`, then
-    /// `RUN_FINISHED`.
+    /// The prompt; `None` if the input has nothing new. With neither prompt nor answers, the run is
+    /// `RUN_STARTED`, then `RUN_FINISHED`.
     pub prompt: Option<Prompt>,
-    /// The first difference from the agent's conversation, as a JSON pointer to the message, or to the list if it ends
-    /// too early.
+    /// The first difference from the agent's conversation, as a JSON pointer to the message, or to
+    /// the list if it ends too early.
     pub diverged: Option<String>,
     /// Further requests of the input that are allowed.
     pub forwarded: Forwarded,
@@ -56,8 +56,9 @@ pub enum SessionStep {
 }
 
 impl SessionMemory {
-    /// Plans the actions for an input, for an agent with these capabilities. The memory changes only when the plan is
-    /// [accepted](Self::accept). `waits` returns whether a call waits for its result.
+    /// Plans the actions for an input, for an agent with these capabilities. The memory changes
+    /// only when the plan is [accepted](Self::accept). `waits` returns whether a call waits for its
+    /// result.
     ///
     /// | the messages | action |
     /// |---|---|
@@ -88,8 +89,9 @@ impl SessionMemory {
     /// Message parts become blocks by the table of [`work`](super::work).
     ///
     /// # Errors
-    /// The input has no messages or too many, a new message is blank, a value is invalid or too large, the agent does
-    /// not support a part, or the conversation differs and that is not allowed. The error has the place.
+    /// The input has no messages or too many, a new message is blank, a value is invalid or too
+    /// large, the agent does not support a part, or the conversation differs and that is not
+    /// allowed. The error has the place.
     pub fn plan(
         &self,
         input: &RunAgentInput,
@@ -142,8 +144,8 @@ impl SessionMemory {
         }
     }
 
-    /// Determines the session of the input, and the start of the new messages. `last` is the start of
-    /// the final instruction.
+    /// Determines the session of the input, and the start of the new messages. `last` is the start
+    /// of the final instruction.
     fn aim(
         &self,
         input: &RunAgentInput,
@@ -168,8 +170,8 @@ impl SessionMemory {
                 let start = if again { last } else { start };
                 return Ok(Aim { session: Session::Same, ..fresh(start, 0) });
             }
-            // An index past the end marks missing messages. A known message that continues with an answer was never
-            // sent to the agent.
+            // An index past the end marks missing messages. A known message that continues with an
+            // answer was never sent to the agent.
             Standing::Known(at) | Standing::Diverged(at) if at < messages.len() => {
                 format!("/messages/{at}")
             }
@@ -191,7 +193,8 @@ impl SessionMemory {
         aim: &Aim,
         waits: impl Fn(&ToolCallId) -> bool,
     ) -> (Vec<ToolMessage>, Vec<String>) {
-        let (mut answers, mut late) = (Vec::new(), Vec::new());
+        let mut answers = Vec::new();
+        let mut late = Vec::new();
         for message in messages {
             let Message::Tool(tool) = message else { continue };
             let id = &tool.tool_call_id;

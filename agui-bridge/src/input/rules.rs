@@ -12,8 +12,8 @@ pub struct Rules {
     pub session: SessionScope,
     /// Handling of a conversation that differs from the agent's.
     pub divergence: Divergence,
-    /// Whether clients may send only new messages. An input of unknown user messages is then not a different
-    /// conversation.
+    /// Whether clients may send only new messages. An input of unknown user messages is then not a
+    /// different conversation.
     #[serde(default)]
     pub new_alone: bool,
     /// Frequency of sending `context` and `state` to the agent.
@@ -22,16 +22,19 @@ pub struct Rules {
     pub context_first: bool,
     /// Whether `state` goes to the agent, as JSON without the bridge's member `/acp`.
     pub state: bool,
-    /// Members that are removed from the state, as JSON pointers. Only members of objects are supported.
+    /// Members that are removed from the state, as JSON pointers. Only members of objects are
+    /// supported.
     pub state_without: Vec<String>,
     /// Handling of content that the agent does not support.
     pub unsupported: Unsupported,
-    /// Whether a tool result without a waiting call becomes a prompt; otherwise it is kept for the next prompt.
+    /// Whether a tool result without a waiting call becomes a prompt; otherwise it is kept for the
+    /// next prompt.
     pub prompt_on_late_result: bool,
-    /// Whether the agent accepts a `systemPrompt` for a new session; otherwise it becomes text of the prompt.
+    /// Whether the agent accepts a `systemPrompt` for a new session; otherwise it becomes text of
+    /// the prompt.
     pub system_prompt: bool,
-    /// Largest part of the conversation for a new session, in bytes of the latest messages; 64 KiB by default. 0
-    /// disables it.
+    /// Largest part of the conversation for a new session, in bytes of the latest messages; 64 KiB
+    /// by default. 0 disables it.
     pub transcript_bytes: usize,
     /// The allowed members of `forwardedProps.acp`.
     pub forwarded: Allowed,
@@ -74,18 +77,19 @@ pub enum SessionScope {
     Turn,
 }
 
-/// Handling of a conversation that differs from the agent's: a message was edited or removed, a message that the agent
-/// did not produce was added, or the last answer is to be repeated.
+/// Handling of a conversation that differs from the agent's: a message was edited or removed, a
+/// message that the agent did not produce was added, or the last answer is to be repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Divergence {
     /// A new session. Its first prompt begins with the conversation as text.
     #[default]
     NewSession,
-    /// A fork of the session. The fork knows the whole conversation; its prompt begins with the point to which the user
-    /// went back.
+    /// A fork of the session. The fork knows the whole conversation; its prompt begins with the
+    /// point to which the user went back.
     Fork,
-    /// The same session, which receives only the new messages. It also has those that an edit has removed.
+    /// The same session, which receives only the new messages. It also has those that an edit has
+    /// removed.
     Ignore,
     /// A refusal: [`InputError::Diverged`](super::InputError::Diverged).
     Reject,

@@ -26,10 +26,11 @@ const MAX_RESULTS: usize = 4096;
 
 /// The part of a thread's conversation that an agent has, for comparison with new inputs.
 ///
-/// AG-UI clients send the whole conversation with each input, possibly changed: an edited message, a repeated question,
-/// another branch. [`plan`](Self::plan) compares an input with the agent's conversation and returns the actions;
-/// [`accept`](Self::accept) records that they were done. [`handle_event`](Self::handle_event) records the agent's
-/// messages. The memory stores fingerprints, not texts. It can be serialized as JSON and restored elsewhere.
+/// AG-UI clients send the whole conversation with each input, possibly changed: an edited message,
+/// a repeated question, another branch. [`plan`](Self::plan) compares an input with the agent's
+/// conversation and returns the actions; [`accept`](Self::accept) records that they were done.
+/// [`handle_event`](Self::handle_event) records the agent's messages. The memory stores
+/// fingerprints, not texts. It can be serialized as JSON and restored elsewhere.
 ///
 /// ```
 /// use acp_types::v1::initialization::PromptCapabilities;
@@ -80,8 +81,8 @@ pub struct SessionMemory {
     /// Messages that the agent does not have, and does not receive.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     cancelled: CancelledMessages,
-    /// Messages of turns that ended, or were cancelled, without an answer, and of interrupted turns without
-    /// their agent. A new session does not receive them as instructions.
+    /// Messages of turns that ended, or were cancelled, without an answer, and of interrupted turns
+    /// without their agent. A new session does not receive them as instructions.
     #[serde(default, skip_serializing_if = "CancelledMessages::is_empty")]
     unanswered: CancelledMessages,
     /// The turn of the last prompt.
@@ -221,8 +222,8 @@ impl SessionMemory {
         users.filter(|known| turn.instruction.has(&known.id))
     }
 
-    /// Records that the answer of the open turn may have parts of an earlier one. The replay of the agent
-    /// may then differ.
+    /// Records that the answer of the open turn may have parts of an earlier one. The replay of the
+    /// agent may then differ.
     pub(crate) fn handle_unclear_answer(&mut self) {
         if let Some(turn) = &mut self.turn {
             turn.is_unclear = true;
@@ -247,15 +248,16 @@ impl SessionMemory {
         self.turn = None;
     }
 
-    /// Records that the agent of an interrupted turn is gone. An answer to its questions does not begin it again.
+    /// Records that the agent of an interrupted turn is gone. An answer to its questions does not
+    /// begin it again.
     fn leave_interrupted_turn(&mut self) {
         if let Some(turn) = self.turn.as_ref().filter(|turn| turn.is_interrupted) {
             self.unanswered.insert(&turn.instruction);
         }
     }
 
-    /// Records that the open turn was cancelled. Without an answer, its instruction is not carried out
-    /// later either, unless the user sends it again.
+    /// Records that the open turn was cancelled. Without an answer, its instruction is not carried
+    /// out later either, unless the user sends it again.
     pub(crate) fn handle_turn_cancelled(&mut self) {
         let Some(turn) = self.turn.take() else { return };
         if turn.has_answer {
@@ -331,7 +333,8 @@ impl SessionMemory {
         self.unanswered.end_of_left_out(input)
     }
 
-    /// Returns whether a prompt may have one message only, since earlier cancelled ones may be forgotten.
+    /// Returns whether a prompt may have one message only, since earlier cancelled ones may be
+    /// forgotten.
     pub(super) fn is_full_of_cancelled(&self) -> bool {
         self.cancelled.is_full()
     }
@@ -383,8 +386,8 @@ impl SessionMemory {
         }
     }
 
-    /// Returns the messages of a thread, each with whether it is a prompt of the user with the agent's
-    /// whole answer.
+    /// Returns the messages of a thread, each with whether it is a prompt of the user with the
+    /// agent's whole answer.
     pub(crate) fn with_completed<'a>(
         &self,
         messages: impl Iterator<Item = &'a Message> + Clone,
@@ -470,7 +473,8 @@ impl SessionMemory {
         self.known.iter().any(|known| instruction.has(&known.id))
     }
 
-    /// Returns whether a list of messages has all that are known, by id or, each with another one, by text.
+    /// Returns whether a list of messages has all that are known, by id or, each with another one,
+    /// by text.
     pub(crate) fn is_contained<'a>(&self, messages: impl Iterator<Item = &'a Message>) -> bool {
         let known: BTreeSet<_> = self.known.iter().map(|known| &known.id).collect();
         let mut ids = BTreeSet::new();
@@ -503,8 +507,8 @@ impl SessionMemory {
         self.known.is_empty()
     }
 
-    /// Returns whether an input repeats the last prompt of the agent, after a turn without a text. All
-    /// messages before `start` are known.
+    /// Returns whether an input repeats the last prompt of the agent, after a turn without a text.
+    /// All messages before `start` are known.
     ///
     /// Calls, results, thoughts and activities of that turn would follow the prompt.
     pub(super) fn is_repetition(
@@ -525,9 +529,9 @@ impl SessionMemory {
 
     /// Compares messages with those of the agent.
     ///
-    /// Only messages of user and agent are compared, by role, text and place. Their ids are not: some clients make new
-    /// ones for each input. The agent's last message may be missing or truncated if the user continues: the page lost its
-    /// connection.
+    /// Only messages of user and agent are compared, by role, text and place. Their ids are not:
+    /// some clients make new ones for each input. The agent's last message may be missing or
+    /// truncated if the user continues: the page lost its connection.
     pub(super) fn standing(&self, messages: &[Message], may_be_new_alone: bool) -> Standing {
         if may_be_new_alone && self.are_new_alone(messages) {
             return Standing::Known(0);
@@ -596,7 +600,8 @@ impl Known {
         Self { id, by_agent, print, bytes, is_complete: false, has_ended: false }
     }
 
-    /// Returns whether a message of the page equals this one. A user message of the agent is the page's under its id.
+    /// Returns whether a message of the page equals this one. A user message of the agent is the
+    /// page's under its id.
     fn is(&self, theirs: &Self) -> bool {
         let is_same_role = self.by_agent == theirs.by_agent || self.id == theirs.id;
         is_same_role && self.bytes == theirs.bytes && self.print == theirs.print

@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 /// Largest size of a single entry, in bytes.
 const MAX_ENTRY_BYTES: usize = 4096;
 
-/// Returns the text of these messages, the latest in at most `limit` bytes, or `None` if they have none.
+/// Returns the text of these messages, the latest in at most `limit` bytes, or `None` if they have
+/// none.
 ///
 /// | message | text |
 /// |---|---|
@@ -23,7 +24,8 @@ pub(super) fn transcript(messages: &[Message], limit: usize) -> Option<String> {
     if lines.is_empty() || limit == 0 {
         return None;
     }
-    let (mut kept, mut bytes) = (Vec::new(), 0_usize);
+    let mut kept = Vec::new();
+    let mut bytes = 0_usize;
     for line in lines.iter().rev() {
         bytes = bytes.saturating_add(line.len() + 2);
         if bytes > limit && !kept.is_empty() {

@@ -5,7 +5,8 @@ use agui_types::reduce::Reducer;
 use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The conversation of the client; kept only if [`Options::history`](crate::options::Options::history) is set.
+/// The conversation of the client; kept only if
+/// [`Options::history`](crate::options::Options::history) is set.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     reducer: Reducer,

@@ -137,7 +137,8 @@ impl Text {
         self.lanes.values_mut().filter_map(|lane| lane.open.take()).for_each(|it| it.end(queue));
     }
 
-    /// Returns the assistant message of a tool call that starts now; without an earlier text, a new message.
+    /// Returns the assistant message of a tool call that starts now; without an earlier text, a new
+    /// message.
     pub(super) fn parent(&mut self, frame: &Frame<'_>, queue: &mut Queue) -> MessageId {
         let lane = self.lane(frame.lane);
         let parent = lane.parent.as_ref().filter(|parent| parent.owner.as_ref() == frame.owner);

@@ -14,7 +14,8 @@ pub struct Response {
     pub request_id: RequestId,
     /// Its result.
     pub result: Answer,
-    /// The request as the stream shows it: for a permission title, description, the call or the subject, and the options.
+    /// The request as the stream shows it: for a permission title, description, the call or the
+    /// subject, and the options.
     pub request: Raw,
     /// The agent's id of the tool call that the request belongs to.
     pub call: Option<ToolCallId>,
@@ -27,8 +28,10 @@ pub struct Response {
 member_union! {
     /// The result of a request for user input. It has the same form in ACP v1 and v2.
     ///
-    /// Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse),
-    /// [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse) (ACP v1)
+    /// Spec:
+    /// [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse),
+    /// [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse)
+    /// (ACP v1)
     pub enum Answer {
         /// Of `session/request_permission`.
         Permission(RequestPermissionResponse) has "outcome",

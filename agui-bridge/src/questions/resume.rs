@@ -76,7 +76,9 @@ impl Questions {
         answers: &[ResumeEntry],
         needs_match: bool,
     ) -> Result<(), ResumeError> {
-        let (mut read, mut seen, mut unknown) = (Vec::new(), BTreeMap::new(), 0);
+        let mut read = Vec::new();
+        let mut seen = BTreeMap::new();
+        let mut unknown = 0;
         for answer in answers {
             let id = answer.interrupt_id.as_str();
             let number = self.number(id);

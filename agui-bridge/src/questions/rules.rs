@@ -63,8 +63,8 @@ impl Rules {
         }
     }
 
-    /// Returns the way a question is sent to the user, if the user answers. `is_asked` is whether the user answers
-    /// permission requests in any case.
+    /// Returns the way a question is sent to the user, if the user answers. `is_asked` is whether
+    /// the user answers permission requests in any case.
     pub(super) fn way(&self, frame: &Frame<'_>, about: &About, is_asked: bool) -> Option<Way> {
         let way = match about {
             About::Permission(_) => match &self.permission {

@@ -400,7 +400,8 @@ impl Call {
 
     /// Returns the content, or `rawOutput` if the content is empty.
     fn output<'a>(&'a self, terminals: &Terminals) -> &'a Output {
-        let (content, raw) = (&self.content.output, &self.raw_output.output);
+        let content = &self.content.output;
+        let raw = &self.raw_output.output;
         let is_content = raw.is_empty() || (!self.proposed && content.has_text(terminals));
         if is_content && !content.is_empty() { content } else { raw }
     }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Size of content beyond which only changed members are shown again.
 const LARGE: usize = 4096;
 
-/// The activity's content besides title, kind and status until the call has its result; afterwards fingerprints only.
+/// The activity's content besides title, kind and status until the call has its result; afterwards
+/// fingerprints only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Shown {
     /// The last run with the activity.
@@ -84,7 +85,8 @@ impl Shown {
         content
     }
 
-    /// Returns the members that differ from the last shown ones; for a call without content, only the kept ones.
+    /// Returns the members that differ from the last shown ones; for a call without content, only
+    /// the kept ones.
     pub(super) fn changes(&mut self, members: &Members, gone: bool) -> Vec<(&'static str, Raw)> {
         let mut changed = Vec::new();
         for name in ["title", "kind", "status", "locations", "content"] {

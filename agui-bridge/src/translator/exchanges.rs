@@ -14,7 +14,8 @@ const MIN_CONTAINED: usize = 12;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Exchange {
     user: String,
-    /// The agent's texts without white space: agents divide an answer into messages in different ways.
+    /// The agent's texts without white space: agents divide an answer into messages in different
+    /// ways.
     text: String,
     calls: BTreeSet<ToolCallId>,
     /// Whether the turn ended regularly, so that the agent has the whole answer.
@@ -23,7 +24,8 @@ struct Exchange {
 
 /// The exchanges of a thread, and how far the agent has repeated them.
 ///
-/// An agent repeats a conversation in order. It may leave out parts and add others, such as the context of its prompts.
+/// An agent repeats a conversation in order. It may leave out parts and add others, such as the
+/// context of its prompts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Exchanges {
     /// The first one has no message of the user.
@@ -89,8 +91,8 @@ impl Exchanges {
         true
     }
 
-    /// Returns whether the agent repeats the message of the current exchange, which it has more often
-    /// than the thread if the user has sent it again after a failure.
+    /// Returns whether the agent repeats the message of the current exchange, which it has more
+    /// often than the thread if the user has sent it again after a failure.
     pub(super) fn repeats_current_user(&self, text: &str) -> bool {
         let compact: String = printed(text).collect();
         self.has_begun() && self.current().is_some_and(|it| has_message(text, &compact, &it.user))
@@ -111,15 +113,15 @@ impl Exchanges {
         same.map_or(exchange, |(place, _)| place)
     }
 
-    /// Returns whether an exchange with a whole answer, which the agent has, is between the current one
-    /// and a later one.
+    /// Returns whether an exchange with a whole answer, which the agent has, is between the current
+    /// one and a later one.
     fn passes_whole(&self, exchange: usize) -> bool {
         let between = self.all.get(self.current + 1..exchange).unwrap_or_default();
         between.iter().any(|exchange| exchange.is_whole)
     }
 
-    /// Returns the first later exchange with these messages of the user; the last one of several that
-    /// were one prompt.
+    /// Returns the first later exchange with these messages of the user; the last one of several
+    /// that were one prompt.
     fn find_user(&self, text: &str) -> Option<usize> {
         let start = self.current + 1;
         let compact: String = printed(text).collect();
@@ -170,8 +172,8 @@ impl Exchanges {
         self.rest().is_empty() && !is_doubtful
     }
 
-    /// Returns whether the text or a call of the current exchange was repeated, with nothing left of the
-    /// text. It may be that of an earlier exchange with the same message.
+    /// Returns whether the text or a call of the current exchange was repeated, with nothing left
+    /// of the text. It may be that of an earlier exchange with the same message.
     pub(super) fn may_be_said(&self) -> bool {
         self.rest().is_empty() && !self.is_doubtful()
     }
@@ -187,8 +189,8 @@ impl Exchanges {
         self.has_whole_answer() && self.is_said() && !self.is_different
     }
 
-    /// Returns whether the agent may have repeated an earlier exchange with the message of the current
-    /// one. A part of the answer decides.
+    /// Returns whether the agent may have repeated an earlier exchange with the message of the
+    /// current one. A part of the answer decides.
     pub(super) fn is_doubtful(&self) -> bool {
         self.is_doubtful && self.repeated == 0 && self.repeated_calls.is_empty()
     }
@@ -247,8 +249,8 @@ fn printed(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().filter(|c| !c.is_whitespace())
 }
 
-/// Returns whether a prompt has a message of the user, beside the context of its input. `compact` is the prompt without white
-/// space.
+/// Returns whether a prompt has a message of the user, beside the context of its input. `compact`
+/// is the prompt without white space.
 fn has_message(prompt: &str, compact: &str, user: &str) -> bool {
     let lines = user.trim();
     let is_line_end = |c: Option<char>| c.is_none_or(|c| c == '\n' || c == '\r');

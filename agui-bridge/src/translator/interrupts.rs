@@ -14,11 +14,12 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 impl Translator {
-    /// Sets the time, an offset from an epoch of the caller's choice. An earlier time than the last one is ignored.
+    /// Sets the time, an offset from an epoch of the caller's choice. An earlier time than the last
+    /// one is ignored.
     ///
-    /// Call it before each `handle_*` and `begin_run`, and at the time of [`poll_timeout`](Self::poll_timeout). Returns
-    /// the failure that ended the run if it exceeded a time limit. The agent still works on the turn then: cancel it,
-    /// or leave its session.
+    /// Call it before each `handle_*` and `begin_run`, and at the time of
+    /// [`poll_timeout`](Self::poll_timeout). Returns the failure that ended the run if it exceeded
+    /// a time limit. The agent still works on the turn then: cancel it, or leave its session.
     #[must_use = "the agent still works on the turn of the failed run"]
     pub fn handle_timeout(&mut self, now: Duration) -> Option<Failure> {
         let before = self.basis.now.unwrap_or(now);
@@ -30,7 +31,8 @@ impl Translator {
         if !self.runs.is_open() {
             return None;
         }
-        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        let frame = self.basis.root();
+        let out = &mut self.outbox;
         self.calls.settle(&frame, out, &self.terminals, now);
         self.terminals.show_due(&frame, out, now);
         if !was_waiting {
@@ -62,8 +64,8 @@ impl Translator {
         timeouts.into_iter().flatten().min()
     }
 
-    /// Returns whether the run has ended while the agent's turn continues: with an interrupt, or with pending calls of
-    /// [page tools](crate::frontend_tool).
+    /// Returns whether the run has ended while the agent's turn continues: with an interrupt, or
+    /// with pending calls of [page tools](crate::frontend_tool).
     pub fn is_interrupted(&self) -> bool {
         self.runs.is_parked()
     }
@@ -73,8 +75,8 @@ impl Translator {
         self.runs.poll_prompt()
     }
 
-    /// Returns the run that was last resumed, if exactly these were its answers. A repeated request receives the events
-    /// of that run instead of another run.
+    /// Returns the run that was last resumed, if exactly these were its answers. A repeated request
+    /// receives the events of that run instead of another run.
     pub fn resumed_by(&self, answers: &[ResumeEntry]) -> Option<&RunId> {
         self.questions.resumed_by(answers)
     }
@@ -85,7 +87,8 @@ impl Translator {
         if numbers.is_empty() || !self.runs.is_open() {
             return;
         }
-        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        let frame = self.basis.root();
+        let out = &mut self.outbox;
         out.close_texts();
         self.terminals.show_all(&frame, out);
         self.calls.end_all(&frame, out, &self.terminals);
@@ -102,7 +105,8 @@ impl Translator {
         }
         self.show_held();
         self.questions.put_off();
-        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        let frame = self.basis.root();
+        let out = &mut self.outbox;
         out.close_texts();
         self.terminals.show_all(&frame, out);
         self.close_calls(false);

@@ -1,10 +1,10 @@
 //! A replay that goes on after the response to `session/load`.
 //!
 //! An agent has to repeat the conversation before its response. Some respond first. A conversation
-//! sends its prompt after a [silence](crate::Times::replay); if the agent was silent for longer, the rest
-//! of the replay arrives in the turn of the prompt. Nothing marks its end, and a new answer may equal
-//! an old one. A message of the user in that turn is never new: the page shows its own messages, and
-//! agents repeat others only in replays. Therefore:
+//! sends its prompt after a [silence](crate::Times::replay); if the agent was silent for longer,
+//! the rest of the replay arrives in the turn of the prompt. Nothing marks its end, and a new
+//! answer may equal an old one. A message of the user in that turn is never new: the page shows its
+//! own messages, and agents repeat others only in replays. Therefore:
 //!
 //! | update | result |
 //! |---|---|
@@ -14,14 +14,14 @@
 //! | anything else | shown |
 //!
 //! What is held is shown when the replay is over: with the thread's last answer, the prompt, a
-//! question of the agent, the end of the turn, or some silence of the replay. Nothing new is lost; the
-//! worst is that something old is shown twice.
+//! question of the agent, the end of the turn, or some silence of the replay. Nothing new is lost;
+//! the worst is that something old is shown twice.
 //!
-//! The repetition of an answer that was cut off is shown, if no message of the user follows it. No text
-//! decides whether it is old: an agent that has the part of the thread, repeats it and then answers
-//! sends the same updates as an agent that lacks it, and begins its answer with the same words. The same
-//! holds for the last answer in a session that the client names, since its turn is unknown, and for one
-//! that an edit has removed from the thread while the session goes on.
+//! The repetition of an answer that was cut off is shown, if no message of the user follows it. No
+//! text decides whether it is old: an agent that has the part of the thread, repeats it and then
+//! answers sends the same updates as an agent that lacks it, and begins its answer with the same
+//! words. The same holds for the last answer in a session that the client names, since its turn is
+//! unknown, and for one that an edit has removed from the thread while the session goes on.
 use super::Translator;
 use super::exchanges::Exchanges;
 use crate::update::{Part, Update};
@@ -194,7 +194,8 @@ impl Translator {
         self.late = None;
     }
 
-    /// Forgets what a session has repeated since it was loaded, before a run: the session has ended.
+    /// Forgets what a session has repeated since it was loaded, before a run: the session has
+    /// ended.
     pub(crate) fn forget_replay(&mut self) {
         self.is_loaded = false;
         self.replay = None;
@@ -270,7 +271,8 @@ impl Translator {
         }
     }
 
-    /// Returns whether the answer of the turn may have an old part, since a late replay was unclear.
+    /// Returns whether the answer of the turn may have an old part, since a late replay was
+    /// unclear.
     pub(crate) fn has_unclear_answer(&self) -> bool {
         self.is_unclear
     }

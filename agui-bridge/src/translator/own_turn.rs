@@ -1,7 +1,7 @@
 //! Turns that the agent begins without a prompt.
 //!
-//! The agent reports its own turn by `state_update` in ACP v2. Otherwise, as in v1, a part of the conversation that
-//! arrives outside of a turn begins one, and silence ends it.
+//! The agent reports its own turn by `state_update` in ACP v2. Otherwise, as in v1, a part of the
+//! conversation that arrives outside of a turn begins one, and silence ends it.
 use super::{Begun, Translator};
 use crate::runs::{OwnTurn, Parked};
 use crate::turn_end::TurnEnd;
@@ -10,8 +10,8 @@ use acp_types::v1::content::ContentBlock;
 use core::time::Duration;
 
 impl Translator {
-    /// Returns whether the agent's own turn has parts of the conversation or questions that no run has shown. A run
-    /// without a prompt shows them, and is open until the turn ends.
+    /// Returns whether the agent's own turn has parts of the conversation or questions that no run
+    /// has shown. A run without a prompt shows them, and is open until the turn ends.
     pub fn has_activity(&self) -> bool {
         if self.runs.is_open() || !self.questions.interrupted().is_empty() {
             return false;
@@ -97,7 +97,8 @@ impl Translator {
         }
     }
 
-    /// Continues the agent's own turn in the run that has just begun. Returns `None` if the run is to begin a turn.
+    /// Continues the agent's own turn in the run that has just begun. Returns `None` if the run is
+    /// to begin a turn.
     pub(super) fn join_own_turn(&mut self, prompt: &[ContentBlock]) -> Option<Begun> {
         let is_over = match self.runs.own()? {
             OwnTurn::Reported => false,

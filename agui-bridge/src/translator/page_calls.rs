@@ -7,9 +7,10 @@ use agui_types::id::ToolCallId;
 use jsonrpc_core::wire::Raw;
 
 impl Translator {
-    /// Shows a call of a page tool: `TOOL_CALL_START` with source `frontend`, `TOOL_CALL_ARGS`, `TOOL_CALL_END`. The
-    /// page produces the result, so the stream has none, and the call is in `pendingToolCallIds` at the run's end.
-    /// Returns the id of the call in the stream: `id`, unless the thread has used that.
+    /// Shows a call of a page tool: `TOOL_CALL_START` with source `frontend`, `TOOL_CALL_ARGS`,
+    /// `TOOL_CALL_END`. The page produces the result, so the stream has none, and the call is in
+    /// `pendingToolCallIds` at the run's end. Returns the id of the call in the stream: `id`,
+    /// unless the thread has used that.
     ///
     /// Does nothing while no run is open.
     pub fn handle_frontend_call(
@@ -21,7 +22,8 @@ impl Translator {
         if !self.is_running() {
             return id.clone();
         }
-        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        let frame = self.basis.root();
+        let out = &mut self.outbox;
         out.close_text(frame.lane);
         let stream_id = out.tool_call_id(id.as_str());
         let mut start = ToolCallStartEvent::new(stream_id.clone(), name);
@@ -34,8 +36,9 @@ impl Translator {
         stream_id
     }
 
-    /// Ends the run as a success with pending calls of page tools, while the agent's turn continues. Further updates
-    /// are part of the next run, [which continues the turn](Self::begin_run). Does nothing while no run is open.
+    /// Ends the run as a success with pending calls of page tools, while the agent's turn
+    /// continues. Further updates are part of the next run, [which continues the
+    /// turn](Self::begin_run). Does nothing while no run is open.
     pub fn handle_parked(&mut self) {
         self.park();
     }

@@ -12,16 +12,18 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 impl Translator {
-    /// Begins a replay: following updates repeat the conversation. It becomes one `MESSAGES_SNAPSHOT` at the beginning
-    /// of the next run, with the state if [`Options::state`](crate::Options::state) is set.
+    /// Begins a replay: following updates repeat the conversation. It becomes one
+    /// `MESSAGES_SNAPSHOT` at the beginning of the next run, with the state if
+    /// [`Options::state`](crate::Options::state) is set.
     ///
     /// The updates are those that the agent sent before its response to `session/load`, such as
-    /// [`Opened::replay`](acp_types::client::Opened::replay). If the agent refuses to load the session, they are not
-    /// passed on.
+    /// [`Opened::replay`](acp_types::client::Opened::replay). If the agent refuses to load the
+    /// session, they are not passed on.
     ///
-    /// The snapshot has all messages of the run's input, and those of the replay that follow the last one that both have. It
-    /// is left out if the replay adds no message, or if one of the input's before its new messages is missing in the replay.
-    /// Does nothing while a run is open or interrupted.
+    /// The snapshot has all messages of the run's input, and those of the replay that follow the
+    /// last one that both have. It is left out if the replay adds no message, or if one of the
+    /// input's before its new messages is missing in the replay. Does nothing while a run is open
+    /// or interrupted.
     pub fn begin_replay(&mut self) {
         if self.runs.is_open() || self.runs.is_parked() || self.replay.is_some() {
             return;
@@ -55,20 +57,22 @@ impl Translator {
         }
     }
 
-    /// Sets the messages of a thread that continues a session named by the client, until that is open.
+    /// Sets the messages of a thread that continues a session named by the client, until that is
+    /// open.
     pub(crate) fn expect_named(&mut self, messages: Vec<Message>) {
         self.named = Some(messages);
     }
 
-    /// Restates the conversation with what the agent has repeated of a named session before its response,
-    /// in the open run. `is_loaded` states that the rest of a replay may follow.
+    /// Restates the conversation with what the agent has repeated of a named session before its
+    /// response, in the open run. `is_loaded` states that the rest of a replay may follow.
     pub(crate) fn show_named(
         &mut self,
         updates: impl Iterator<Item = client::Update>,
         is_loaded: bool,
     ) {
         let Some(messages) = self.named.take() else { return };
-        // The run has reserved the identifiers of the thread's messages, which the replay has as well.
+        // The run has reserved the identifiers of the thread's messages, which the replay has as
+        // well.
         let ids = Ids::new(self.basis.options.limits.ids);
         self.replay = Some(Box::new(self.reader(ids)));
         self.read_replay(updates);
@@ -132,7 +136,8 @@ impl Translator {
         None
     }
 
-    /// Leaves out what the agent has repeated before its response, unless the snapshot for an input fulfils a condition.
+    /// Leaves out what the agent has repeated before its response, unless the snapshot for an input
+    /// fulfils a condition.
     pub(crate) fn show_replay_if(
         &mut self,
         input: &RunAgentInput,
@@ -145,7 +150,8 @@ impl Translator {
         }
     }
 
-    /// Restates the conversation of a thread with what the replay adds, and returns whether it adds anything.
+    /// Restates the conversation of a thread with what the replay adds, and returns whether it adds
+    /// anything.
     pub(super) fn restate_repeated(&mut self, messages: &[Message]) -> bool {
         let Some(repeated) = self.repeated.take() else { return false };
         let Some(messages) = with_added(messages, repeated) else { return false };
@@ -154,8 +160,9 @@ impl Translator {
     }
 }
 
-/// Returns messages of a thread with those of a replay that follow the last one that both have; `None` if no message follows,
-/// or one of the thread is missing in the replay. The prompt and other new messages at the end of the thread may be missing.
+/// Returns messages of a thread with those of a replay that follow the last one that both have;
+/// `None` if no message follows, or one of the thread is missing in the replay. The prompt and
+/// other new messages at the end of the thread may be missing.
 fn with_added(thread: &[Message], mut replay: Vec<Message>) -> Option<Vec<Message>> {
     let earlier = thread.len() - new_messages(thread);
     let mut common = 0;
@@ -175,7 +182,8 @@ fn with_added(thread: &[Message], mut replay: Vec<Message>) -> Option<Vec<Messag
             None => {}
         }
     }
-    // A part of the replay without any message of the thread is the agent's own, such as the context of its prompts.
+    // A part of the replay without any message of the thread is the agent's own, such as the
+    // context of its prompts.
     let is_other = common == 0 && thread.len() > 1;
     let added = replay.split_off(common);
     if is_other || added.is_empty() {

@@ -28,16 +28,17 @@ use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 
 impl Translator {
-    /// Handles `session/request_permission`. [`poll_response`](Self::poll_response) returns the answer: at once, after
-    /// [`answer_permission`](Self::answer_permission), or with the run that [resumes](Self::begin_run). If the turn
-    /// ends first, the answer is `cancelled`.
+    /// Handles `session/request_permission`. [`poll_response`](Self::poll_response) returns the
+    /// answer: at once, after [`answer_permission`](Self::answer_permission), or with the run that
+    /// [resumes](Self::begin_run). If the turn ends first, the answer is `cancelled`.
     ///
     /// Options that share an id are left out, with a `CUSTOM` `acp.notice`.
     ///
-    /// The tool call in the request counts as an update of that call. While the run is interrupted, the question waits
-    /// for the next one. Without a turn the user cannot answer, and the answer is that of
-    /// [`Policy::reject_all`](crate::Policy::reject_all). The same applies to an interrupt before the session of the run
-    /// is open, since the agent has no prompt to continue with.
+    /// The tool call in the request counts as an update of that call. While the run is interrupted,
+    /// the question waits for the next one. Without a turn the user cannot answer, and the answer
+    /// is that of [`Policy::reject_all`](crate::Policy::reject_all). The same applies to an
+    /// interrupt before the session of the run is open, since the agent has no prompt to continue
+    /// with.
     pub fn handle_permission_request(
         &mut self,
         request_id: RequestId,
@@ -46,7 +47,8 @@ impl Translator {
         self.handle_permission(request_id, request, None);
     }
 
-    /// As [`handle_permission_request`](Self::handle_permission_request), for a request that the program may have decided.
+    /// As [`handle_permission_request`](Self::handle_permission_request), for a request that the
+    /// program may have decided.
     pub(crate) fn handle_permission(
         &mut self,
         request_id: RequestId,
@@ -175,9 +177,9 @@ impl Translator {
         self.ask(request_id, About::Permission(Box::new(permission)), decision);
     }
 
-    /// Handles `elicitation/create`. [`poll_response`](Self::poll_response) returns the answer: at once, after
-    /// [`answer_elicitation`](Self::answer_elicitation), or with the run that [resumes](Self::begin_run). If the turn
-    /// ends first, the answer is `cancel`.
+    /// Handles `elicitation/create`. [`poll_response`](Self::poll_response) returns the answer: at
+    /// once, after [`answer_elicitation`](Self::answer_elicitation), or with the run that
+    /// [resumes](Self::begin_run). If the turn ends first, the answer is `cancel`.
     ///
     /// The request's `_meta` becomes part of the `metadata` of the interrupt or event.
     ///
@@ -194,7 +196,8 @@ impl Translator {
         self.ask(request_id, About::Elicitation(Box::new(elicitation)), None);
     }
 
-    /// Handles `elicitation/create` of ACP v2, as [`handle_elicitation_request`](Self::handle_elicitation_request).
+    /// Handles `elicitation/create` of ACP v2, as
+    /// [`handle_elicitation_request`](Self::handle_elicitation_request).
     pub fn handle_elicitation_request_v2(
         &mut self,
         request_id: RequestId,
@@ -203,8 +206,9 @@ impl Translator {
         self.handle_elicitation_request(request_id, request.into());
     }
 
-    /// Handles `elicitation/complete`: the user has visited the URL. The stream shows it as `CUSTOM`
-    /// `acp.elicitation.completed`. The request is accepted, unless it is already answered.
+    /// Handles `elicitation/complete`: the user has visited the URL. The stream shows it as
+    /// `CUSTOM` `acp.elicitation.completed`. The request is accepted, unless it is already
+    /// answered.
     pub fn handle_elicitation_complete(&mut self, notification: &CompleteElicitationNotification) {
         self.runs.note_activity();
         let id = &notification.elicitation_id;
@@ -219,7 +223,8 @@ impl Translator {
         }
     }
 
-    /// Handles `$/cancel_request` of the agent: the request is answered `cancelled`, unless it is already answered.
+    /// Handles `$/cancel_request` of the agent: the request is answered `cancelled`, unless it is
+    /// already answered.
     pub fn handle_request_withdrawn(&mut self, request_id: &RequestId) {
         let (questions, mut desk) = self.questions();
         questions.withdraw(&mut desk, request_id);
@@ -227,8 +232,8 @@ impl Translator {
 
     /// Answers a permission request. [`poll_response`](Self::poll_response) returns the response.
     ///
-    /// It also answers a request for which the run was interrupted; the client's answer to the interrupt is then
-    /// dropped.
+    /// It also answers a request for which the run was interrupted; the client's answer to the
+    /// interrupt is then dropped.
     ///
     /// # Errors
     /// No permission request has the id, it is already answered, or it does not offer the option.
@@ -251,12 +256,13 @@ impl Translator {
 
     /// Answers an elicitation. [`poll_response`](Self::poll_response) returns the response.
     ///
-    /// It also answers a request for which the run was interrupted; the client's answer to the interrupt is then
-    /// dropped.
+    /// It also answers a request for which the run was interrupted; the client's answer to the
+    /// interrupt is then dropped.
     ///
     /// # Errors
-    /// No elicitation has the id, it is already answered, or the content does not match the form: a required field is
-    /// missing, or a value violates its field's type, length, range or choices. Patterns and formats are not checked.
+    /// No elicitation has the id, it is already answered, or the content does not match the form: a
+    /// required field is missing, or a value violates its field's type, length, range or choices.
+    /// Patterns and formats are not checked.
     pub fn answer_elicitation(
         &mut self,
         interrupt_id: &str,
@@ -277,7 +283,8 @@ impl Translator {
         self.questions.poll_response()
     }
 
-    /// Records whether the session of the open run is being opened. Questions do not interrupt the run then.
+    /// Records whether the session of the open run is being opened. Questions do not interrupt the
+    /// run then.
     pub(crate) fn set_opening(&mut self, is_opening: bool) {
         self.runs.set_opening(is_opening);
     }

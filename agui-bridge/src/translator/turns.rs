@@ -26,8 +26,8 @@ impl Translator {
     /// | any error after `handle_cancel` | outcome cancelled | `RUN_ERROR` `CANCELLED` |
     /// | any other error | `RUN_ERROR`, the code by the table of JSON-RPC codes, `ACP_ERROR` for unknown ones | the same |
     ///
-    /// `RUN_FINISHED.result` is `{"stopReason":…}` with the agent's own value. Without a turn the response is dropped.
-    /// After an interrupted run the next one shows it.
+    /// `RUN_FINISHED.result` is `{"stopReason":…}` with the agent's own value. Without a turn the
+    /// response is dropped. After an interrupted run the next one shows it.
     pub fn handle_prompt_response(&mut self, response: Result<PromptResponse, ErrorObject>) {
         self.runs.note_activity();
         self.handle_turn_end(match response {
@@ -36,15 +36,15 @@ impl Translator {
         });
     }
 
-    /// Handles the response to a `session/prompt` of ACP v2: the agent has accepted the prompt, and works on it until
-    /// it is idle.
+    /// Handles the response to a `session/prompt` of ACP v2: the agent has accepted the prompt, and
+    /// works on it until it is idle.
     pub fn handle_prompt_accepted(&mut self, _response: &PromptAccepted) {
         self.runs.note_activity();
         self.runs.set_busy(true);
     }
 
-    /// Handles the cancellation of the turn: all questions are answered `cancelled`, now and until the agent responds
-    /// to the prompt. The caller sends `session/cancel`.
+    /// Handles the cancellation of the turn: all questions are answered `cancelled`, now and until
+    /// the agent responds to the prompt. The caller sends `session/cancel`.
     ///
     /// After an interrupted run this concerns the run's turn; the next run shows its end. Of
     /// several reasons the first counts.
@@ -54,8 +54,8 @@ impl Translator {
         }
     }
 
-    /// Ends the turn as cancelled without waiting for the agent, which has no prompt yet or does not stop. Does nothing
-    /// without a turn.
+    /// Ends the turn as cancelled without waiting for the agent, which has no prompt yet or does
+    /// not stop. Does nothing without a turn.
     pub fn handle_stopped(&mut self) {
         self.end_late_replay();
         self.runs.end_own();
@@ -68,8 +68,8 @@ impl Translator {
         }
     }
 
-    /// Ends the run as a success without the agent, since the input has [nothing new](crate::input::Work::Nothing).
-    /// Does nothing while no run is open.
+    /// Ends the run as a success without the agent, since the input has [nothing
+    /// new](crate::input::Work::Nothing). Does nothing while no run is open.
     pub fn handle_no_work(&mut self) {
         if self.runs.is_open() {
             self.close_run(false);
@@ -79,11 +79,11 @@ impl Translator {
 
     /// Ends the turn as failed, and its run with all open items. Does nothing without a turn.
     ///
-    /// A turn that is being cancelled ends as cancelled, after a `CUSTOM` `acp.notice` with the failure: agents exit for that
-    /// reason as well.
+    /// A turn that is being cancelled ends as cancelled, after a `CUSTOM` `acp.notice` with the
+    /// failure: agents exit for that reason as well.
     ///
-    /// After an interrupted run, the next run shows the failure; with `AGENT_LOST` if a question was open, since its
-    /// answer has no receiver.
+    /// After an interrupted run, the next run shows the failure; with `AGENT_LOST` if a question
+    /// was open, since its answer has no receiver.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
         self.end_late_replay();
         self.runs.end_own();
@@ -105,7 +105,8 @@ impl Translator {
         }
     }
 
-    /// Handles the idle state that ends a turn of ACP v2, for a caller that relates it to the prompt itself.
+    /// Handles the idle state that ends a turn of ACP v2, for a caller that relates it to the
+    /// prompt itself.
     pub fn handle_idle(&mut self, idle: IdleStateUpdate) {
         self.runs.note_activity();
         self.runs.set_busy(false);
@@ -187,7 +188,8 @@ impl Translator {
             }
             TurnEnd::Error(error) => {
                 self.close_run(false);
-                let (message, methods) = (reason(&error), methods_of(&error));
+                let message = reason(&error);
+                let methods = methods_of(&error);
                 let problem = Problem::new(error_code(&error), &message);
                 self.fail(problem.with_number(error.code).with_methods(methods.as_ref()));
             }

@@ -56,16 +56,17 @@ impl Translator {
         self.take(Update::V2(Box::new(notification)));
     }
 
-    /// Handles an update of a terminal that the client runs for the agent (`terminal/create` of ACP v1), in the form of
-    /// ACP v2 for an agent's own terminal. It becomes `ACTIVITY_SNAPSHOT` `acp.terminal`, and part of the result of a
-    /// tool call with the terminal.
+    /// Handles an update of a terminal that the client runs for the agent (`terminal/create` of ACP
+    /// v1), in the form of ACP v2 for an agent's own terminal. It becomes `ACTIVITY_SNAPSHOT`
+    /// `acp.terminal`, and part of the result of a tool call with the terminal.
     ///
     /// Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
     pub fn handle_terminal_update(&mut self, session_id: &SessionId, update: TerminalUpdate) {
         self.take_client_terminal(session_id, SessionUpdateV2::TerminalUpdate(Box::new(update)));
     }
 
-    /// Handles a piece of such a terminal's output, as [`handle_terminal_update`](Self::handle_terminal_update).
+    /// Handles a piece of such a terminal's output, as
+    /// [`handle_terminal_update`](Self::handle_terminal_update).
     pub fn handle_terminal_output(&mut self, session_id: &SessionId, chunk: TerminalOutputChunk) {
         self.take_client_terminal(
             session_id,
@@ -73,8 +74,9 @@ impl Translator {
         );
     }
 
-    /// Handles a notification of an extension method, `_vendor/…`. It becomes `CUSTOM` `acp.ext:METHOD` with its
-    /// parameters if [`Options::extensions`](crate::Options::extensions) lists the method, and is dropped otherwise.
+    /// Handles a notification of an extension method, `_vendor/…`. It becomes `CUSTOM`
+    /// `acp.ext:METHOD` with its parameters if [`Options::extensions`](crate::Options::extensions)
+    /// lists the method, and is dropped otherwise.
     ///
     /// Spec: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
     pub fn handle_extension(&mut self, method: &str, params: Option<Raw>) {
@@ -89,12 +91,12 @@ impl Translator {
         }
     }
 
-    /// Shows that the agent's session is new in a conversation that has begun, as `CUSTOM` `acp.notice` with the next
-    /// step. `has_transcript` states whether the prompt repeats the conversation as text. Does nothing while no run is
-    /// open.
+    /// Shows that the agent's session is new in a conversation that has begun, as `CUSTOM`
+    /// `acp.notice` with the next step. `has_transcript` states whether the prompt repeats the
+    /// conversation as text. Does nothing while no run is open.
     ///
-    /// Call it in the run that opens the session, if its prompt leaves out [unseen](crate::input::Prompt::unseen)
-    /// messages.
+    /// Call it in the run that opens the session, if its prompt leaves out
+    /// [unseen](crate::input::Prompt::unseen) messages.
     pub fn handle_new_session(&mut self, has_transcript: bool) {
         if !self.is_running() {
             return;
@@ -110,8 +112,8 @@ impl Translator {
         }
     }
 
-    /// Records that updates of the agent were lost on the way. It becomes `CUSTOM` `acp.dropped`, at the beginning of
-    /// the next run if no run is open.
+    /// Records that updates of the agent were lost on the way. It becomes `CUSTOM` `acp.dropped`,
+    /// at the beginning of the next run if no run is open.
     pub fn handle_dropped(&mut self, updates: u64) {
         if self.is_running() {
             let dropped = Members::new().with("updates", &updates);
@@ -150,7 +152,8 @@ impl Translator {
     }
 
     fn translate_v1(&mut self, lane: &Lane, session: &str, update: SessionUpdate) {
-        let (frame, out) = (self.basis.frame(lane), &mut self.outbox);
+        let frame = self.basis.frame(lane);
+        let out = &mut self.outbox;
         match update {
             SessionUpdate::UserMessageChunk(chunk) => self.chunk_v1(lane, Voice::User, chunk),
             SessionUpdate::AgentMessageChunk(chunk) => self.chunk_v1(lane, Voice::Agent, chunk),
@@ -180,7 +183,8 @@ impl Translator {
     }
 
     fn translate_v2(&mut self, lane: &Lane, notification: UpdateSessionNotification) {
-        let (frame, out) = (self.basis.frame(lane), &mut self.outbox);
+        let frame = self.basis.frame(lane);
+        let out = &mut self.outbox;
         let limit = frame.limits.value;
         match notification.update {
             SessionUpdateV2::UserMessageChunk(chunk) => self.chunk_v2(lane, Voice::User, chunk),
@@ -270,7 +274,8 @@ impl Translator {
     fn session_chunk(&mut self, lane: &Lane, chunk: SessionMessageChunk) {
         self.outbox.remember_messages();
         let key = format!("session-{}", chunk.message_id);
-        let (key, frame) = (Some(key.into()), self.basis.frame(lane));
+        let key = Some(key.into());
+        let frame = self.basis.frame(lane);
         self.outbox.chunk(&frame, Voice::Agent, key, chunk.content, chunk.meta.as_ref());
     }
 
@@ -301,7 +306,8 @@ impl Translator {
     }
 
     fn show_plan(&mut self, lane: &Lane, session: &str, plan: &Plan) {
-        let (frame, out) = (self.basis.frame(lane), &mut self.outbox);
+        let frame = self.basis.frame(lane);
+        let out = &mut self.outbox;
         self.session.set_plan(&frame, out, &plan.entries);
         self.plans.handle_plan(&frame, out, session, plan);
     }

@@ -22,7 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 mod agents;
 
-/// The editor's view after some updates: texts in order, the state of calls, and the latest of each whole-value update.
+/// The editor's view after some updates: texts in order, the state of calls, and the latest of each
+/// whole-value update.
 #[derive(Debug, Default, PartialEq)]
 struct View {
     words: Vec<(String, String)>,
@@ -147,7 +148,8 @@ fn run_of(agent: &mut AcpAgent) -> RunAgentInput {
     }
 }
 
-/// An ACP agent behind an AG-UI stream, as a translator produces it. Each stream is verified strictly.
+/// An ACP agent behind an AG-UI stream, as a translator produces it. Each stream is verified
+/// strictly.
 struct Behind {
     translator: Translator,
     verifier: Option<Verifier>,
@@ -197,7 +199,8 @@ proptest! {
         behind.translator.handle_prompt_response(Ok(response));
         behind.drain(&mut agent);
 
-        let (mut heard, mut answer) = (View::default(), None);
+        let mut heard = View::default();
+        let mut answer = None;
         while let Some(output) = agent.poll_output() {
             match output {
                 Output::Update(notification) => heard.take(&notification.update),
@@ -217,7 +220,8 @@ proptest! {
         let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
         agent.handle_prompt(&prompt(&json!([{"type": "text", "text": "Hi"}])), "r").unwrap();
         let input = run_of(&mut agent);
-        let (mut run, mut calls) = (HybridRun::begin(&input), Vec::new());
+        let mut run = HybridRun::begin(&input);
+        let mut calls = Vec::new();
         for (step, text, which) in steps {
             let call = calls.get(which).cloned().unwrap_or_else(|| "never".into());
             match step {
@@ -258,12 +262,14 @@ proptest! {
         prop_assert_eq!(conversation(&back), conversation(&there));
     }
 
-    /// For any input, each accepted prompt has one response, each question is asked and reported once, and no question
-    /// or run occurs outside of a turn.
+    /// For any input, each accepted prompt has one response, each question is asked and reported
+    /// once, and no question or run occurs outside of a turn.
     #[test]
     fn each_prompt_has_one_response(steps in prop::collection::vec(doing(), 0..60)) {
         let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
-        let (mut open, mut owed, mut prompts) = (BTreeSet::new(), Vec::new(), 0);
+        let mut open = BTreeSet::new();
+        let mut owed = Vec::new();
+        let mut prompts = 0;
         let end = [Doing::Cancel, Doing::End];
         for step in steps.into_iter().chain(end) {
             match step {
@@ -344,7 +350,8 @@ fn doing() -> impl Strategy<Value = Doing> {
     ]
 }
 
-/// Roles and texts in order, with calls and results; without message ids, and with neighbours joined.
+/// Roles and texts in order, with calls and results; without message ids, and with neighbours
+/// joined.
 fn conversation(reducer: &Reducer) -> Vec<(String, String)> {
     let mut said: Vec<(String, String)> = Vec::new();
     let mut calls = Vec::new();

@@ -163,7 +163,8 @@ fn context_precedes_the_last_text_of_the_newest_user_message() {
 
     let nothing: [&[Context]; 2] = [&[], &context[1..3]];
     for context in nothing {
-        let (before, mut after) = (history.clone(), history.clone());
+        let before = history.clone();
+        let mut after = history.clone();
         after.add_context(context);
         assert_eq!(after, before);
     }
@@ -200,7 +201,8 @@ fn restated_history_has_stable_ids() {
     assert_eq!(restated(Profile::Legacy)[1]["content"][1], binary);
     for profile in [Profile::V1, Profile::Legacy] {
         let back = read(&restated(profile), HistoryRule::KeepAll);
-        assert_eq!((back.messages, back.dropped), (history.to_vec(), vec![]));
+        assert_eq!(back.messages, history.to_vec());
+        assert_eq!(back.dropped, vec![]);
     }
 }
 
@@ -273,8 +275,8 @@ fn conversation() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// In a repaired history each call has exactly one result, directly after its message, and there are no other
-    /// results.
+    /// In a repaired history each call has exactly one result, directly after its message, and
+    /// there are no other results.
     #[test]
     fn repaired_histories_are_complete(said in conversation(), latest in any::<bool>()) {
         let rule = if latest { HistoryRule::LatestToolCycle } else { HistoryRule::KeepAll };

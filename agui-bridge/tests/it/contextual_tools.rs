@@ -138,7 +138,8 @@ fn empty_write_deletes_the_session() {
 fn empty_session_id_is_ignored() {
     let mut store = store("s", &[&text("a")]);
     assert_eq!(store.set("", [&*text("b"), "{"]), []);
-    assert_eq!((store.get(""), store.get("s").map(|tools| tools.len())), (None, Some(1)));
+    assert_eq!(store.get(""), None);
+    assert_eq!(store.get("s").map(|tools| tools.len()), Some(1));
     store.delete("");
     assert_eq!(store.get("unknown"), None);
 }
@@ -149,7 +150,8 @@ fn sessions_are_separate_and_deletion_is_idempotent() {
     store.set("two", [&*text("b")]);
     store.delete("one");
     store.delete("one");
-    assert_eq!((store.get("one"), kept(&store, "two").unwrap()), (None, vec![text("b")]));
+    assert_eq!(store.get("one"), None);
+    assert_eq!(kept(&store, "two").unwrap(), vec![text("b")]);
     store.set("two", [&*text("c")]);
     assert_eq!(kept(&store, "two").unwrap(), [text("c")]);
 }
@@ -178,7 +180,8 @@ fn entries_beyond_limits_are_skipped() {
     let half = json!({"name": "a", "description": "x".repeat(MAX_TOOL_BYTES - 100)}).to_string();
     let skipped = store.set("t", std::iter::repeat_n(half.as_str(), 17));
     let fits = MAX_SESSION_BYTES / half.len();
-    assert_eq!((skipped.len(), skipped[0].index), (17 - fits, fits));
+    assert_eq!(skipped.len(), 17 - fits);
+    assert_eq!(skipped[0].index, fits);
     assert_eq!(skipped[0].reason, SkipReason::TooMuch);
     store.delete("t");
     for session in 1..MAX_SESSIONS {
@@ -218,7 +221,8 @@ fn call_is_acknowledged_with_the_page_name() {
     let params = json!({"sessionId": "sess-42", "name": "ui_show_flamegraph", "args": {"trace_id": "abc123"}});
     let call = dispatch(&store, &params).unwrap();
     assert_eq!(call.session_id.as_str(), "sess-42");
-    assert_eq!((&*call.name, &*call.requested_name), ("show_flamegraph", "ui_show_flamegraph"));
+    assert_eq!(&*call.name, "show_flamegraph");
+    assert_eq!(&*call.requested_name, "ui_show_flamegraph");
     assert!(call.has_prefix);
     assert_eq!(call.arguments.as_str(), r#"{"trace_id":"abc123"}"#);
     let expected = json!({"result": {"acknowledged": true}, "isError": false});
@@ -233,9 +237,12 @@ fn call_is_acknowledged_with_the_page_name() {
 fn name_without_prefix_is_accepted_with_a_warning() {
     let store = store("s", &["7", r#"{"name":7}"#, &text("go"), &text("ui_odd")]);
     let call = dispatch(&store, &json!({"sessionId": "s", "name": "go"})).unwrap();
-    assert_eq!((&*call.name, call.has_prefix, call.arguments.as_str()), ("go", false, "{}"));
+    assert_eq!(&*call.name, "go");
+    assert!(!call.has_prefix);
+    assert_eq!(call.arguments.as_str(), "{}");
     let call = dispatch(&store, &json!({"sessionId": "s", "name": "ui_ui_odd"})).unwrap();
-    assert_eq!((&*call.name, call.has_prefix), ("ui_odd", true));
+    assert_eq!(&*call.name, "ui_odd");
+    assert!(call.has_prefix);
 }
 
 #[test]
@@ -266,13 +273,12 @@ fn invalid_calls_are_invalid_params() {
     ];
     for (params, message) in table {
         let error = dispatch(&store, &params).unwrap_err();
-        assert_eq!((error.code, &*error.message), (ErrorCode::INVALID_PARAMS, message), "{params}");
+        assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{params}");
+        assert_eq!(&*error.message, message, "{params}");
     }
     let error = Wire::default().dispatch(&store, None).unwrap_err();
-    assert_eq!(
-        (error.code, &*error.message),
-        (ErrorCode::INVALID_PARAMS, "expected params, got none")
-    );
+    assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+    assert_eq!(&*error.message, "expected params, got none");
     let empty = ContextualToolsStore::new();
     assert!(dispatch(&empty, &json!({"sessionId": "s", "name": "ui_go"})).is_err());
 }
@@ -291,11 +297,13 @@ fn key_method_and_prefix_are_configurable() {
     wire.prefix = String::new();
     let params = Raw::from_text(r#"{"sessionId":"s","name":"a"}"#).unwrap();
     let call = wire.dispatch(&store, Some(params.as_ref())).unwrap();
-    assert_eq!((&*call.name, call.has_prefix), ("a", true));
+    assert_eq!(&*call.name, "a");
+    assert!(call.has_prefix);
 }
 
 proptest! {
-    /// After any writes and deletions each session has exactly the accepted tools of the last write.
+    /// After any writes and deletions each session has exactly the accepted tools of the last
+    /// write.
     #[test]
     fn session_has_the_tools_of_the_last_write(
         steps in prop::collection::vec(
@@ -304,7 +312,8 @@ proptest! {
             0..20,
         )
     ) {
-        let (mut store, mut model) = (ContextualToolsStore::new(), BTreeMap::new());
+        let mut store = ContextualToolsStore::new();
+        let mut model = BTreeMap::new();
         for (session, entries) in steps {
             let session = ["", "s", "t"][session];
             match entries {

@@ -1,5 +1,5 @@
-//! A conversation survives every way of going on: the messages of a page and of its store never become fewer, except by an
-//! edit of the user.
+//! A conversation survives every way of going on: the messages of a page and of its store never
+//! become fewer, except by an edit of the user.
 use crate::generated::cases;
 use crate::thread::{ended, input, opened, options, update, user};
 use acp_types::client::SessionEvent;
@@ -26,7 +26,8 @@ enum Agent {
     Resumes,
     /// `session/load` with the replay before the response.
     Loads,
-    /// `session/load` with this number of parts of the replay before the response, and the others after it.
+    /// `session/load` with this number of parts of the replay before the response, and the others
+    /// after it.
     LoadsLate(usize),
     Neither,
 }
@@ -333,7 +334,8 @@ impl World {
         self.prompt = None;
     }
 
-    /// A run: the page sends a message, and the agent works on it. `edited` is the id of a message that it replaces.
+    /// A run: the page sends a message, and the agent works on it. `edited` is the id of a message
+    /// that it replaces.
     fn say(&mut self, said: &Said, edited: Option<String>) -> Result<(), TestCaseError> {
         if !self.is_connected {
             self.thread.handle_connected(self.features(), self.now);
@@ -382,7 +384,8 @@ impl World {
         Ok(())
     }
 
-    /// Checks that the run has shown the new answer, and nothing else where a replay can be recognized.
+    /// Checks that the run has shown the new answer, and nothing else where a replay can be
+    /// recognized.
     fn check_news(&mut self, said: &Said) -> Result<(), TestCaseError> {
         let shown = self.events.iter().filter_map(|event| match event {
             Event::TextMessageContent(content) => Some(content.delta.as_str()),
@@ -525,14 +528,14 @@ impl World {
 
     /// Records whether a late replay of these turns may equal a new answer.
     ///
-    /// - The agent may have the last answer, as far as the thread has it, or none of it, if its turn
-    ///   was cut off or cancelled.
+    /// - The agent may have the last answer, as far as the thread has it, or none of it, if its
+    ///   turn was cut off or cancelled.
     /// - The thread may have parts of an earlier replay in an answer, for the same reasons.
-    /// - The prompt may be the last one of the replay or its own repetition, if both are equal; also
-    ///   if the thread has further equal messages, which the agent may lack.
+    /// - The prompt may be the last one of the replay or its own repetition, if both are equal;
+    ///   also if the thread has further equal messages, which the agent may lack.
     /// - The agent may have or lack a message that is sent again.
-    /// - The last message of the replay may be an earlier one that is equal, if the agent lacks one of
-    ///   them and no answer follows it.
+    /// - The last message of the replay may be an earlier one that is equal, if the agent lacks one
+    ///   of them and no answer follows it.
     fn note_ambiguity(&mut self, turns: &[Turn]) {
         let new = self.new.as_slice();
         let is_repeated = |turn: &Turn| turn.prompt.iter().any(|text| new.contains(text));
@@ -616,9 +619,9 @@ impl World {
 proptest! {
     #![proptest_config(cases())]
 
-    /// The messages of a page and of its store never become fewer nor doubled, and each run shows its
-    /// answer, for any order of the response to `session/load`, its replay, the prompt's repetition
-    /// and the updates of the turn.
+    /// The messages of a page and of its store never become fewer nor doubled, and each run shows
+    /// its answer, for any order of the response to `session/load`, its replay, the prompt's
+    /// repetition and the updates of the turn.
     #[test]
     fn messages_never_become_fewer(
         agent in agent(),
@@ -646,7 +649,8 @@ fn saying(text: &'static str, answer: &[&'static str], call: Option<&'static str
     Op::Say(Said { text, answer: answer.to_vec(), call, end })
 }
 
-/// Plays turns with an agent that responds to `session/load` after this number of parts of the replay.
+/// Plays turns with an agent that responds to `session/load` after this number of parts of the
+/// replay.
 fn play_late(early: usize, ops: &[Op]) -> Result<(), TestCaseError> {
     let mut world = World::new(Agent::LoadsLate(early), false, Vec::new(), Inputs::Whole);
     ops.iter().try_for_each(|op| world.play(op))
@@ -702,8 +706,8 @@ fn answer_is_shown_if_it_begins_as_one_that_was_cut_off() -> Result<(), TestCase
     Ok(())
 }
 
-/// An answer that was cut off is not shown again when the agent repeats it after its response, nor is
-/// an equal new one left out.
+/// An answer that was cut off is not shown again when the agent repeats it after its response, nor
+/// is an equal new one left out.
 #[test]
 fn repetition_before_a_silence_is_no_answer() -> Result<(), TestCaseError> {
     let answer = ["I read the file first. ", "Now I edit it.", " Done."];

@@ -27,7 +27,8 @@ fn resumes() -> AgentFeatures {
 fn thread_keeps_its_session() {
     let mut rig = Rig::connected(options());
     assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Begun));
-    assert_eq!((&*rig.opening().cwd, &rig.opening().origin), ("/work", &SessionOrigin::New));
+    assert_eq!(&*rig.opening().cwd, "/work");
+    assert_eq!(&rig.opening().origin, &SessionOrigin::New);
     rig.open("s");
     assert_eq!(rig.prompt(), ["Hi"]);
     assert!(rig.session(said("Hello.")).is_none());
@@ -115,7 +116,8 @@ fn busy_thread_refuses_queues_or_supersedes() {
     assert_eq!(rig.say("2", "two"), Ok(Accepted::Queued), "behind a run that ends");
     assert_eq!(rig.say("3", "three"), Err(RunRefused::Busy));
     rig.session(crate::thread::ended("cancelled"));
-    assert_eq!((rig.outcome("1").as_str(), &*rig.prompt()), (CANCELLED, &["two".to_owned()][..]));
+    assert_eq!(rig.outcome("1").as_str(), CANCELLED);
+    assert_eq!(&*rig.prompt(), &["two".to_owned()][..]);
 
     let mut queues = options();
     (queues.when_busy, queues.max_queued) = (WhenBusy::Queue, 1);

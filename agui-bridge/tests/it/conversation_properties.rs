@@ -21,7 +21,8 @@ mod inputs;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// Number of the run, of the messages of its input, of the answers in it, and whether the page has tools.
+    /// Number of the run, of the messages of its input, of the answers in it, and whether the page
+    /// has tools.
     Run(u8, u8, u8, bool),
     /// A run without a prompt.
     Follow(u8),
@@ -210,8 +211,8 @@ impl World {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Each run ends once, requests are answered once, streams are in order, and memory is bounded, for any order of
-    /// inputs.
+    /// Each run ends once, requests are answered once, streams are in order, and memory is bounded,
+    /// for any order of inputs.
     #[test]
     fn conversation_is_valid_for_any_inputs(
         options in options(),
@@ -232,7 +233,8 @@ proptest! {
         options in options(),
         steps in proptest::collection::vec(op(), 0..30),
     ) {
-        let (mut one, mut other) = (World::new(options.clone(), false), World::new(options, true));
+        let mut one = World::new(options.clone(), false);
+        let mut other = World::new(options, true);
         for op in &steps {
             one.play(op)?;
             other.play(op)?;

@@ -130,7 +130,8 @@ fn waiting_call_reports_progress() {
     assert!(rig.notices.contains(&Notice::ToolAlive(id)));
 }
 
-/// A thread with an agent that has announced a call, unless `announced` is null, and requested permission for it.
+/// A thread with an agent that has announced a call, unless `announced` is null, and requested
+/// permission for it.
 fn asked(announced: &Value, call: &Value) -> Rig {
     let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
     rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
@@ -192,7 +193,8 @@ fn permission_for_a_page_tool_is_the_decision_of_the_user() {
             json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": true}]);
         rig.run(input("2", &[user("u", "Hi")], &next)).unwrap();
         assert!(has_replied(&rig), "{request}");
-        // The call of the page begins when its server receives it, and the run does not wait for a silent agent.
+        // The call of the page begins when its server receives it, and the run does not wait for a
+        // silent agent.
         rig.thread.handle_tool_call(call(), rig.now).unwrap();
         rig.wait(Duration::from_millis(100));
         assert_eq!(rig.outcome("2"), "RUN_FINISHED success", "{request}");

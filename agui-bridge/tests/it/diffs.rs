@@ -14,7 +14,8 @@ fn diff(old: &str, new: &str) -> String {
 /// Applies a unified diff to `old`, as `patch` does.
 fn apply(old: &str, diff: &str) -> String {
     let mut old = old.split_inclusive('\n');
-    let (mut new, mut at) = (String::new(), 0);
+    let mut new = String::new();
+    let mut at = 0;
     let mut lines = diff.split_inclusive('\n').skip(2).peekable();
     while let Some(line) = lines.next() {
         let cut = lines.next_if(|next| next.starts_with('\\')).is_some();
@@ -59,7 +60,8 @@ fn diff_is_as_short_as_possible() {
 #[test]
 fn entirely_new_text_is_replaced() {
     let lines = |word: &str| (0..400).map(|line| format!("{word} {line}\n")).collect::<String>();
-    let (old, new) = (lines("old"), lines("new"));
+    let old = lines("old");
+    let new = lines("new");
     let diff = diff(&old, &new);
     assert!(diff.starts_with("--- /f\n+++ /f\n@@ -1,400 +1,400 @@\n-old 0\n-old 1\n"));
     assert_eq!(apply(&old, &diff), new);

@@ -128,7 +128,8 @@ fn parallel_parked_calls_share_a_run_and_receive_results() {
 #[test]
 fn partial_answer_ends_the_run_again() {
     let mut tools = begun();
-    let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "park", 0));
+    let first = call(&mut tools, "park", 0);
+    let second = call(&mut tools, "park", 0);
     tools.handle_timeout(at(100));
     actions(&mut tools);
     tools.resume_turn(&page(), at(1_000));
@@ -215,7 +216,8 @@ fn calls_beyond_limits_are_pending_or_refused() {
 #[test]
 fn cancel_and_turn_end_answer_waiting_calls_once() {
     let mut tools = begun();
-    let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "sync", 0));
+    let first = call(&mut tools, "park", 0);
+    let second = call(&mut tools, "sync", 0);
     tools.handle_cancel();
     let cancelled = [answer(&first, Outcome::Cancelled), answer(&second, Outcome::Cancelled)];
     assert_eq!(actions(&mut tools), cancelled);

@@ -242,7 +242,8 @@ proptest! {
         }
     }
 
-    /// The page's stream passes the strict verifier, each begun call is in it once, and each call is answered once.
+    /// The page's stream passes the strict verifier, each begun call is in it once, and each call
+    /// is answered once.
     #[test]
     fn stream_is_valid(
         legacy in any::<bool>(),
@@ -250,7 +251,9 @@ proptest! {
         steps in prop::collection::vec(step(), 0..60),
     ) {
         let profile = if legacy { Profile::Legacy } else { Profile::V1 };
-        let (mut thread, mut now, mut made) = (Thread::new(profile, options), 0, Vec::new());
+        let mut thread = Thread::new(profile, options);
+        let mut now = 0;
+        let mut made = Vec::new();
         for step in steps {
             match step {
                 Step::Begin if !thread.translator.is_running() => thread.begin(false, now),

@@ -268,7 +268,8 @@ fn question() -> impl Strategy<Value = Value> {
         {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
         {"optionId": "no", "name": "No", "kind": "reject_once"},
     ]);
-    let (v1, v2) = (options.clone(), options);
+    let v1 = options.clone();
+    let v2 = options;
     let form = json!({"mode": "form", "sessionId": "session", "message": "?", "requestedSchema":
         {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}});
     let page = json!({"mode": "url", "sessionId": "session", "message": "?", "elicitationId": "e", "url": "https://example.org"});

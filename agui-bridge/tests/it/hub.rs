@@ -74,7 +74,8 @@ impl Rig {
         while let Some(transmit) = self.hub.poll_transmit() {
             let message: Value = serde_json::from_slice(&transmit.line).unwrap();
             self.sent.push(message.clone());
-            let (id, params) = (&message["id"], &message["params"]);
+            let id = &message["id"];
+            let params = &message["params"];
             match message["method"].as_str() {
                 Some("initialize") => {
                     let agent =
@@ -184,7 +185,8 @@ fn unread_thread_delays_no_other() {
     let mut rig = Rig::connected(options);
     rig.say("slow", "1").unwrap();
     rig.say("fast", "1").unwrap();
-    let (slow, fast) = (chunk("s1", "many words ").to_string(), chunk("s2", "word ").to_string());
+    let slow = chunk("s1", "many words ").to_string();
+    let fast = chunk("s2", "word ").to_string();
     let mut after = rig.hub.log("fast", &"1".into()).unwrap().last();
     for _ in 0..200 {
         for _ in 0..100 {
@@ -276,7 +278,8 @@ fn interrupt_is_resumed_by_the_next_input() {
         let end = serde_json::to_value(rig.run(thread, "1").pop().unwrap()).unwrap();
         end["outcome"]["interrupts"][0]["id"].as_str().unwrap().to_owned()
     };
-    let (a, b) = (interrupt(&rig, "a"), interrupt(&rig, "b"));
+    let a = interrupt(&rig, "a");
+    let b = interrupt(&rig, "b");
     assert_ne!(a, b, "ids of interrupts are the hub's");
     let resume = json!({"resume": [{"interruptId": a, "status": "resolved", "payload": {"optionId": "yes"}}]});
     let answer = input("2", &[user("u-1", "Hi")], &resume);
@@ -313,7 +316,8 @@ fn file_request_is_left_to_the_program() {
     let params = json!({"sessionId": "s1", "path": "/f"});
     rig.line(&json!({"jsonrpc": "2.0", "id": 9, "method": "fs/read_text_file", "params": params}));
     let Some(HubEvent::Request { thread, key, request }) = rig.events.pop() else { panic!() };
-    assert_eq!((thread.as_deref(), request.value.method()), (Some("a"), "fs/read_text_file"));
+    assert_eq!(thread.as_deref(), Some("a"));
+    assert_eq!(request.value.method(), "fs/read_text_file");
     rig.hub.reply(key, Reply::error(ErrorCode::METHOD_NOT_FOUND, "no")).unwrap();
     assert!(rig.hub.reply(key, Reply::error(ErrorCode::METHOD_NOT_FOUND, "no")).is_err());
     rig.exchange();

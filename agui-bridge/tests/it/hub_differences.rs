@@ -1,8 +1,8 @@
 //! Events of a hub compared with those of a translator, and the permitted differences.
 //!
-//! A hub opens a session within the run that needs it, so that the page sees the announcements of the session. The
-//! recorded clients opened their sessions before the first prompt. The translator therefore gets the messages in
-//! between after that prompt, as in the hub.
+//! A hub opens a session within the run that needs it, so that the page sees the announcements of
+//! the session. The recorded clients opened their sessions before the first prompt. The translator
+//! therefore gets the messages in between after that prompt, as in the hub.
 use crate::hub_player::play;
 use crate::replay::{How, Sent, replay};
 use crate::script::verify;
@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A permitted difference. Apart from these, both have the same events in the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Difference {
-    /// A replay that joins messages of the thread makes no snapshot, which would remove them from the page.
+    /// A replay that joins messages of the thread makes no snapshot, which would remove them from
+    /// the page.
     JoinedMessages,
 }
 
@@ -41,15 +42,18 @@ impl Difference {
     }
 }
 
-/// Returns the messages, with those between the opening of a session and its first prompt moved after that prompt.
+/// Returns the messages, with those between the opening of a session and its first prompt moved
+/// after that prompt.
 fn opened_in_runs(messages: &[Sent]) -> Vec<Sent> {
-    let (mut ordered, mut open) = (Vec::new(), BTreeSet::new());
+    let mut ordered = Vec::new();
+    let mut open = BTreeSet::new();
     let (mut held, mut loads) = (BTreeMap::<String, Vec<Sent>>::new(), BTreeMap::new());
     for sent in messages {
         let (Sent::Client(line) | Sent::Agent(line)) = sent;
         let message: Value = serde_json::from_str(line).unwrap_or_default();
         let session = message["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
-        let (method, id) = (message["method"].as_str(), message["id"].to_string());
+        let method = message["method"].as_str();
+        let id = message["id"].to_string();
         let is_agents = matches!(sent, Sent::Agent(_));
         if is_agents && method.is_none() {
             loads.retain(|load, _| *load != id);
@@ -105,7 +109,8 @@ impl Compared {
             if let Some(place) = (0..given.len().max(expected.len()))
                 .find(|place| given.get(*place) != expected.get(*place))
             {
-                let (given, expected) = (given.get(place), expected.get(place));
+                let given = given.get(place);
+                let expected = expected.get(place);
                 return Err(format!(
                     "{}, event {place}: {given:?}, and by hand {expected:?}",
                     session.session

@@ -83,7 +83,8 @@ impl Player {
     }
 
     fn handle_client(&mut self, message: &Value) {
-        let (id, params) = (message["id"].to_string(), &message["params"]);
+        let id = message["id"].to_string();
+        let params = &message["params"];
         let session = params["sessionId"].as_str().unwrap_or_default();
         match message["method"].as_str() {
             None => self.answer(&id, &message["result"]),
@@ -200,7 +201,8 @@ impl Player {
     fn release_held(&mut self, name: &str, load: Option<&Value>) {
         let session = self.sessions.entry(name.to_owned()).or_default();
         session.is_open = true;
-        let (mut held, mut load) = (std::mem::take(&mut session.held), load);
+        let mut held = std::mem::take(&mut session.held);
+        let mut load = load;
         if load.is_some() && !held.iter().any(|it| matches!(it, Held::Loaded(_))) {
             held.push(Held::Loaded(json!({"result": {}})));
         }

@@ -42,8 +42,8 @@ fn play(steps: &[Op], cut: usize) -> Result<World, TestCaseError> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Each run ends once, the streams of all threads are in order, and no limit is exceeded, for any lines in any
-    /// order, any loss and delay, and any end of the connection.
+    /// Each run ends once, the streams of all threads are in order, and no limit is exceeded, for
+    /// any lines in any order, any loss and delay, and any end of the connection.
     #[test]
     fn hub_is_valid_for_any_inputs(steps in proptest::collection::vec(op(), 0..80)) {
         let mut world = play(&steps, usize::MAX)?;
@@ -69,7 +69,8 @@ proptest! {
     /// The lines and frames do not depend on the pieces in which the agent's bytes arrive.
     #[test]
     fn pieces_do_not_change_the_output(steps in proptest::collection::vec(op(), 0..30), cut in 1..40_usize) {
-        let (whole, pieces) = (play(&steps, usize::MAX)?, play(&steps, cut)?);
+        let whole = play(&steps, usize::MAX)?;
+        let pieces = play(&steps, cut)?;
         prop_assert_eq!(whole.transmitted, pieces.transmitted);
         prop_assert_eq!(whole.streams, pieces.streams);
     }

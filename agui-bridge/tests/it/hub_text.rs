@@ -187,7 +187,8 @@ fn members_without_an_effect_do_not_cost_decoding() {
     assert_eq!(frames(&mut hub, &twice), "");
 }
 
-/// A member as text, for a place in a line: in `params`, the update or its content, at the beginning or the end.
+/// A member as text, for a place in a line: in `params`, the update or its content, at the
+/// beginning or the end.
 fn member() -> impl Strategy<Value = (usize, String)> {
     let names = vec!["_meta", "annotations", "more", r"mo\u0072e", r"\ud800", "text"];
     let values = vec![
@@ -201,7 +202,8 @@ fn member() -> impl Strategy<Value = (usize, String)> {
         r#"{"a":[7]}"#,
         r#""t\n\ud800""#,
     ];
-    let (name, value) = (select(names), select(values));
+    let name = select(names);
+    let value = select(values);
     (0..6_usize, (name, value).prop_map(|(name, value)| format!(r#""{name}":{value}"#)))
 }
 
@@ -232,7 +234,9 @@ fn numbered(line: String, number: usize) -> String {
 
 /// Returns the place of the bracket that ends an object, in the text behind its first bracket.
 fn end_of_object(text: &str) -> usize {
-    let (mut depth, mut is_string, mut is_escaped) = (1, false, false);
+    let mut depth = 1;
+    let mut is_string = false;
+    let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if is_escaped => is_escaped = false,

@@ -43,7 +43,8 @@ fn mode(hub: &Hub) -> Value {
     settings["configOptions"][0]["currentValue"].clone()
 }
 
-/// Connects the agent, and opens a session with a prompt. The request for the prompt is not answered.
+/// Connects the agent, and opens a session with a prompt. The request for the prompt is not
+/// answered.
 fn opened() -> Hub {
     let mut hub = Hub::new(HubOptions::new(options()));
     let login = Call::new(&AuthenticateRequest::new("key"));

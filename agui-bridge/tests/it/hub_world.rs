@@ -340,8 +340,8 @@ impl World {
         }
     }
 
-    /// Appends frames to the stream of their thread. A run that was compacted before begins with its first event again,
-    /// which replaces its earlier frames.
+    /// Appends frames to the stream of their thread. A run that was compacted before begins with
+    /// its first event again, which replaces its earlier frames.
     fn append(&mut self, frame: Frame) {
         let mut decoder = sse::Decoder::default();
         decoder.push(&frame.bytes);
@@ -375,7 +375,8 @@ impl World {
     /// Verifies the streams, and records the interrupts of threads.
     pub(crate) fn verify(&mut self, is_last: bool) -> Result<(), TestCaseError> {
         for (thread, bytes) in &self.streams {
-            let (mut verifier, mut decoder) = (Verifier::strict(), sse::Decoder::default());
+            let mut verifier = Verifier::strict();
+            let mut decoder = sse::Decoder::default();
             decoder.push(bytes);
             while let Some(frame) = decoder.next_frame() {
                 let event: Event = frame.unwrap().decode().unwrap();

@@ -255,7 +255,9 @@ fn mixed_calls_pause_the_run_after_backend_results() {
     let (mut hybrid, mut verifier, mut events) = answered(&user("Hi"), &["pick"], answer);
     assert_eq!(types(&events).last(), Some(&"TOOL_CALL_RESULT"), "of what nobody offers");
     let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
-    assert_eq!((calls.len(), calls[0].id.as_str(), &*calls[0].arguments), (1, "s", "{}"));
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].id.as_str(), "s");
+    assert_eq!(&*calls[0].arguments, "{}");
     let parts = r#"[{"type":"text","text":"found"},{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]"#;
     let parts = decode::<Content>(parts).unwrap();
     hybrid.handle_tool_result(&"s".into(), Ok(parts));

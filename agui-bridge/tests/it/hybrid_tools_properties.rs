@@ -54,8 +54,8 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 proptest! {
-    /// Every run of a conversation passes the strict verifier and ends once. Its text is the model's. Backend calls
-    /// have results, page calls have none.
+    /// Every run of a conversation passes the strict verifier and ends once. Its text is the
+    /// model's. Backend calls have results, page calls have none.
     #[test]
     fn every_run_is_valid(legacy in any::<bool>(), happenings in prop::collection::vec(happening(), 0..50)) {
         let profile = if legacy { Profile::Legacy } else { Profile::V1 };
@@ -66,7 +66,8 @@ proptest! {
             (HybridLoop::begin(asked, &backend, LoopOptions::new()), Verifier::strict_for(asked), Reducer::for_input(asked).unwrap())
         };
         let (mut hybrid, mut verifier, mut reducer) = begin(&asked);
-        let (mut runs, mut said) = (1, String::new());
+        let mut runs = 1;
+        let mut said = String::new();
         let end = [Happening::EndAnswer, Happening::Cancel];
         for happening in happenings.into_iter().chain(end) {
             match happening {

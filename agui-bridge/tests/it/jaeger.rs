@@ -1,5 +1,5 @@
-//! The unit tests of Jaeger's gateway, row by row: equal here, or different on purpose, as listed in the crate
-//! documentation. Contextual tools and inputs have tests of their own.
+//! The unit tests of Jaeger's gateway, row by row: equal here, or different on purpose, as listed
+//! in the crate documentation. Contextual tools and inputs have tests of their own.
 use crate::script::{in_stream, play, turn};
 use agui_bridge::{Options, PermissionMode, Policy};
 use agui_types::profile::Profile;
@@ -45,11 +45,10 @@ fn runs() {
     );
     // The stop reason is inside `result`; here it has an outcome as well.
     let last = events.last().unwrap();
-    assert_eq!(
-        (&last["result"], &last["outcome"]["type"]),
-        (&json!({"stopReason": "end_turn"}), &json!("success"))
-    );
-    assert_eq!((&last["threadId"], &last["runId"]), (&json!("thread"), &json!("r")));
+    assert_eq!(&last["result"], &json!({"stopReason": "end_turn"}));
+    assert_eq!(&last["outcome"]["type"], &json!("success"));
+    assert_eq!(&last["threadId"], &json!("thread"));
+    assert_eq!(&last["runId"], &json!("r"));
     // Difference: not every reason is a success.
     assert_eq!(ended("refusal").last().unwrap()["type"], "RUN_ERROR");
     assert_eq!(ended("cancelled").last().unwrap()["outcome"]["type"], "cancelled");
@@ -113,13 +112,12 @@ fn tool_calls() {
         r#"TOOL_CALL_RESULT {"n":2}"#,
     ];
     assert_eq!(brief(&events), whole);
-    assert_eq!(
-        (&events[0]["toolCallId"], &events.last().unwrap()["messageId"]),
-        (&json!("tool-1"), &json!("res-tool-1"))
-    );
+    assert_eq!(&events[0]["toolCallId"], &json!("tool-1"));
+    assert_eq!(&events.last().unwrap()["messageId"], &json!("res-tool-1"));
     let named = turn(&[call(json!({"name": "find"})), update(json!({"status": "completed"}))]);
     assert_eq!(brief(&named)[0], "TOOL_CALL_START find");
-    // Input, output and end in one update. Difference: the result comes last, and a repeated input is sent once.
+    // Input, output and end in one update. Difference: the result comes last, and a repeated input
+    // is sent once.
     let once = turn(&[
         call(json!({})),
         update(json!({"rawInput": input})),
@@ -155,7 +153,8 @@ fn permissions() {
         let answer = out.into_iter().find_map(|line| line.get("toAgent").cloned()).unwrap();
         answer["result"]["outcome"].get("optionId").and_then(Value::as_str).map(str::to_owned)
     };
-    // With the policy that allows all, which Jaeger always uses; with only rejecting options, both cancel.
+    // With the policy that allows all, which Jaeger always uses; with only rejecting options, both
+    // cancel.
     let table: [(&[&str], Option<&str>); 5] = [
         (&["allow_once"], Some("allow_once")),
         (&["reject_once", "allow_once", "allow_always"], Some("allow_once")),

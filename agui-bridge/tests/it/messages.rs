@@ -6,8 +6,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The streams of the fixtures have the messages of `messages.json`, to which other clients are compared as well.
-/// `AGUI_BRIDGE_WRITE` writes the file.
+/// The streams of the fixtures have the messages of `messages.json`, to which other clients are
+/// compared as well. `AGUI_BRIDGE_WRITE` writes the file.
 #[test]
 fn streams_have_the_stored_messages() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1");

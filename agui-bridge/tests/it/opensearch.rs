@@ -1,6 +1,6 @@
-//! The unit tests of OpenSearch's AG-UI support for loading a history and for its REST action, row by row: equal here,
-//! or different on purpose, as listed in [`agui_bridge::hybrid_tools`]. Detection, conversion, histories and tools have
-//! tests of their own.
+//! The unit tests of OpenSearch's AG-UI support for loading a history and for its REST action, row
+//! by row: equal here, or different on purpose, as listed in [`agui_bridge::hybrid_tools`].
+//! Detection, conversion, histories and tools have tests of their own.
 use crate::hybrid_tools::{drain, input, user};
 use agui_bridge::chat_history::HistoryRule;
 use agui_bridge::hybrid_tools::{
@@ -21,8 +21,8 @@ fn frames(events: &[Event]) -> Vec<String> {
     events.iter().map(frame).collect()
 }
 
-/// No memory factory, a memory that cannot be created, a memory that cannot be read: the error reaches the page. No
-/// snapshot is sent, since it would clear the page.
+/// No memory factory, a memory that cannot be created, a memory that cannot be read: the error
+/// reaches the page. No snapshot is sent, since it would clear the page.
 #[test]
 fn unreadable_history_is_an_error() {
     for message in ["no memory of this type", "the memory was not made", "the memory was not read"]
@@ -41,13 +41,14 @@ fn unreadable_history_is_an_error() {
             let tags: Vec<_> = events.iter().map(Event::tag).collect();
             assert_eq!(tags, ["RUN_STARTED", "RUN_ERROR"]);
             let Event::RunError(error) = &events[1] else { panic!("{events:?}") };
-            assert_eq!((&*error.message, error.code.as_deref()), (message, Some("HISTORY")));
+            assert_eq!(&*error.message, message);
+            assert_eq!(error.code.as_deref(), Some("HISTORY"));
         }
     }
 }
 
-/// A run has the ids of the page. Difference: missing ids are not derived from a clock, since a page that does not know
-/// its thread cannot continue it. The error names the missing id.
+/// A run has the ids of the page. Difference: missing ids are not derived from a clock, since a
+/// page that does not know its thread cannot continue it. The error names the missing id.
 #[test]
 fn run_has_the_ids_of_its_input() {
     let mut hybrid = HybridLoop::begin(&input(&user("Hi"), &[]), &[], LoopOptions::new());
@@ -55,7 +56,8 @@ fn run_has_the_ids_of_its_input() {
     let events: Vec<_> = std::iter::from_fn(|| hybrid.poll_event()).collect();
     for event in [events.first(), events.last()] {
         let event = serde_json::to_value(event.unwrap()).unwrap();
-        assert_eq!((&event["threadId"], &event["runId"]), (&json!("t"), &json!("r")));
+        assert_eq!(&event["threadId"], &json!("t"));
+        assert_eq!(&event["runId"], &json!("r"));
     }
     let whole = json!({"threadId": "t", "runId": "r", "messages": []});
     for name in ["threadId", "runId", "messages"] {
@@ -89,8 +91,9 @@ fn last_frame_ends_the_run() {
     assert_eq!(frames.iter().filter(|frame| frame.contains("RUN_FINISHED")).count(), 1);
 }
 
-/// An error is an escaped `RUN_ERROR` frame. Differences: the same applies before the run began, where OpenSearch sends
-/// a frame without type, and the error has a code. The caller chooses the message from an error and its causes.
+/// An error is an escaped `RUN_ERROR` frame. Differences: the same applies before the run began,
+/// where OpenSearch sends a frame without type, and the error has a code. The caller chooses the
+/// message from an error and its causes.
 #[test]
 fn error_is_the_last_frame() {
     let table = [

@@ -244,7 +244,8 @@ fn denial_belongs_to_its_call() {
     assert_eq!(results[1]["content"], "");
 }
 
-/// Returns the result of a call that was proposed with `shown`, answered with `answer` and continued with `update`.
+/// Returns the result of a call that was proposed with `shown`, answered with `answer` and
+/// continued with `update`.
 fn came_to(shown: &Value, answer: &Value, update: Option<Value>) -> (Value, Value) {
     let mut asked = ask(json!(1), "t");
     asked["toolCall"]["content"] = shown.clone();
@@ -262,8 +263,8 @@ fn came_to(shown: &Value, answer: &Value, update: Option<Value>) -> (Value, Valu
     (result["content"].clone(), result["metadata"]["acp"]["status"].clone())
 }
 
-/// Recorded: codex-acp-zed shows its question as content, and the output of the command only as `rawOutput`. gemini-cli
-/// does not report an undecided call, and cline reports that it failed.
+/// Recorded: codex-acp-zed shows its question as content, and the output of the command only as
+/// `rawOutput`. gemini-cli does not report an undecided call, and cline reports that it failed.
 #[test]
 fn proposal_is_not_the_result() {
     let question = json!([{"type": "content", "content": {"type": "text", "text": "Run it?"}}]);
@@ -271,7 +272,8 @@ fn proposal_is_not_the_result() {
     let failed = json!({"status": "failed"});
     let said = json!({"status": "failed", "rawOutput": "no"});
     let allow = json!({"optionId": "once"});
-    let (deny, leave) = (json!({"optionId": "no"}), json!({}));
+    let deny = json!({"optionId": "no"});
+    let leave = json!({});
     let table = [
         (&allow, Some(done.clone()), "out", "completed"),
         (&allow, Some(json!({"status": "completed"})), "Run it?", "completed"),

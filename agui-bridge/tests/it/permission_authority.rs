@@ -1,5 +1,5 @@
-//! Outcome and visibility of permission requests depend on settings, decisions and answers alone, for any content of the
-//! request and of the updates before it.
+//! Outcome and visibility of permission requests depend on settings, decisions and answers alone,
+//! for any content of the request and of the updates before it.
 use crate::thread::{Rig, input, options, raw, request, update, user};
 use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent};
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;

@@ -41,7 +41,8 @@ fn stream(options: &Options, steps: &[Step]) -> Vec<Event> {
 }
 
 fn verify(profile: Profile, events: &[Event]) -> Result<(), TestCaseError> {
-    let (mut verifier, mut reducer) = (Verifier::strict(), Reducer::new());
+    let mut verifier = Verifier::strict();
+    let mut reducer = Reducer::new();
     for event in events {
         verifier.handle(event).map_err(|violation| TestCaseError::fail(violation.to_string()))?;
         prop_assert_eq!(profile.refuses(event), None, "{:?}", event);
@@ -90,15 +91,16 @@ fn is_end_of_turn(event: &Event) -> bool {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Each stream passes the strict verifier, and has no event on which a client of its profile fails.
+    /// Each stream passes the strict verifier, and has no event on which a client of its profile
+    /// fails.
     #[test]
     fn streams_are_valid(options in options(), steps in steps()) {
         let events = stream(&options, &steps);
         verify(options.profile.unwrap_or(Profile::V1), &events)?;
     }
 
-    /// Each run begins with one `RUN_STARTED` and ends with one `RUN_FINISHED` or `RUN_ERROR`; no event is between
-    /// runs.
+    /// Each run begins with one `RUN_STARTED` and ends with one `RUN_FINISHED` or `RUN_ERROR`; no
+    /// event is between runs.
     #[test]
     fn runs_begin_and_end_once(options in options(), steps in steps()) {
         let mut running = false;
@@ -109,8 +111,8 @@ proptest! {
         prop_assert!(!running);
     }
 
-    /// A client refuses to begin a run that does not answer its pending interrupts. A run that cancels all of them
-    /// leaves none pending, however that run and earlier ones end.
+    /// A client refuses to begin a run that does not answer its pending interrupts. A run that
+    /// cancels all of them leaves none pending, however that run and earlier ones end.
     #[test]
     fn clients_recover_from_pending_interrupts(options in options(), steps in steps(), fails in any::<bool>()) {
         let mut translator = Translator::new(options);
@@ -128,10 +130,13 @@ proptest! {
         prop_assert_eq!(pending, Vec::<String>::new());
     }
 
-    /// Each call that starts has one result, between its end and the end of the run; page calls have none.
+    /// Each call that starts has one result, between its end and the end of the run; page calls
+    /// have none.
     #[test]
     fn calls_have_one_result(options in options(), steps in steps()) {
-        let (mut started, mut ended, mut results) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut started = BTreeSet::new();
+        let mut ended = BTreeSet::new();
+        let mut results = BTreeSet::new();
         for event in stream(&options, &steps) {
             match &event {
                 Event::ToolCallStart(start) if start.tool_call_id.as_str().starts_with(PAGE_CALL) => {}
@@ -152,7 +157,8 @@ proptest! {
     /// Identifiers are unique.
     #[test]
     fn ids_are_unique(options in options(), steps in steps()) {
-        let (mut ids, mut activities) = (BTreeSet::new(), BTreeSet::new());
+        let mut ids = BTreeSet::new();
+        let mut activities = BTreeSet::new();
         for event in stream(&options, &steps) {
             let id = match event {
                 Event::TextMessageStart(event) => event.message_id.to_string(),
@@ -191,7 +197,8 @@ proptest! {
         }
     }
 
-    /// Each speaker has at most one open text or thought, and none while a tool call starts or an activity is shown.
+    /// Each speaker has at most one open text or thought, and none while a tool call starts or an
+    /// activity is shown.
     #[test]
     fn texts_are_closed_before_other_items(mut options in options(), steps in steps()) {
         // Other profiles do not distinguish subagents.
@@ -208,8 +215,8 @@ proptest! {
         }
     }
 
-    /// Server-sent events preserve text: one `data` line for each event, no carriage return, and the same events for
-    /// any split of the body.
+    /// Server-sent events preserve text: one `data` line for each event, no carriage return, and
+    /// the same events for any split of the body.
     #[test]
     fn bodies_can_be_split_anywhere(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let events = stream(&options, &steps);
@@ -222,7 +229,8 @@ proptest! {
         }
         prop_assert!(!body.contains(&b'\r'));
         let (first, second) = body.split_at(cut.index(body.len() + 1));
-        let (mut decoder, mut read) = (sse::Decoder::default(), Vec::new());
+        let mut decoder = sse::Decoder::default();
+        let mut read = Vec::new();
         for piece in [first, second] {
             decoder.push(piece);
             while let Some(frame) = decoder.next_frame() {
@@ -247,7 +255,8 @@ proptest! {
         prop_assert!(body.len() <= 8 * taken + 2000 * (steps.len() + 1), "{} from {}", body.len(), taken);
     }
 
-    /// Cancelling a run at any point answers its questions at once, and the run ends when the agent is stopped.
+    /// Cancelling a run at any point answers its questions at once, and the run ends when the agent
+    /// is stopped.
     #[test]
     fn cancelled_run_ends(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let mut translator = Translator::new(options);
@@ -283,7 +292,8 @@ proptest! {
         prop_assert_eq!(answered, asked);
     }
 
-    /// Translation is deterministic, also when the translator is serialized and restored on the way.
+    /// Translation is deterministic, also when the translator is serialized and restored on the
+    /// way.
     #[test]
     fn translation_is_deterministic(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let whole = stream(&options, &steps);

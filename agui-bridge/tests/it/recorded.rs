@@ -10,11 +10,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each recording translates into streams that pass the strict verifier and lose no text, for clients of 1.0 and of
-/// 0.x, and with the peculiarities of the agent. The responses to the agent are the recorded ones. For clients of 1.0
-/// the streams equal the stored ones.
+/// Each recording translates into streams that pass the strict verifier and lose no text, for
+/// clients of 1.0 and of 0.x, and with the peculiarities of the agent. The responses to the agent
+/// are the recorded ones. For clients of 1.0 the streams equal the stored ones.
 ///
-/// `AGUI_BRIDGE_WRITE` writes these, for review. `AGUI_BRIDGE_RECORDINGS` adds a folder of recordings.
+/// `AGUI_BRIDGE_WRITE` writes these, for review. `AGUI_BRIDGE_RECORDINGS` adds a folder of
+/// recordings.
 #[test]
 fn recordings_translate() -> Result<(), Box<dyn Error>> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1/recorded");
@@ -77,7 +78,8 @@ fn spoken(events: &[Value]) -> String {
     content.filter_map(|event| event["delta"].as_str()).collect()
 }
 
-/// Writes one line for each event, with repeated and continued events joined, and the final messages.
+/// Writes one line for each event, with repeated and continued events joined, and the final
+/// messages.
 fn show(session: &Translated, out: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(out, "session {}", session.session)?;
     let mut reducer = Reducer::new();

@@ -5,13 +5,14 @@ use agui_types::profile::Profile;
 use std::fs;
 use std::path::Path;
 
-/// Each recording gives, line by line through the connection and the conversation, the events of a translator that is fed
-/// by hand, for clients of both profiles.
+/// Each recording gives, line by line through the connection and the conversation, the events of a
+/// translator that is fed by hand, for clients of both profiles.
 #[test]
 fn recordings_pass_through_the_hub() {
     let mut folders =
         vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1/recorded")];
-    let (mut compared, mut failed) = (Compared::default(), Vec::new());
+    let mut compared = Compared::default();
+    let mut failed = Vec::new();
     while let Some(folder) = folders.pop() {
         for file in fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();

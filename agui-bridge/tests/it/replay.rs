@@ -21,8 +21,9 @@ pub(crate) enum Sent {
     Agent(String),
 }
 
-/// A line of a recording: `{"client":MESSAGE}` or `{"agent":MESSAGE}`; or, of a transcript that has everything on the
-/// wire, `{"dir":"c2a","line":TEXT}` or `{"dir":"a2c","line":TEXT}` among lines of other directions.
+/// A line of a recording: `{"client":MESSAGE}` or `{"agent":MESSAGE}`; or, of a transcript that has
+/// everything on the wire, `{"dir":"c2a","line":TEXT}` or `{"dir":"a2c","line":TEXT}` among lines
+/// of other directions.
 #[derive(Deserialize)]
 struct Recorded {
     #[serde(default)]
@@ -210,7 +211,8 @@ impl Replay {
     }
 
     fn ask(&mut self, id: RequestId, params: &str) {
-        let (is_v2, name) = (self.is_v2, session_of(params));
+        let is_v2 = self.is_v2;
+        let name = session_of(params);
         let session = self.session(&name);
         session.asked += 1;
         let interrupt = format!("int-{}", session.asked);
@@ -249,10 +251,8 @@ impl Replay {
         if session.translator.is_running() {
             assert_eq!(response.request_id, *id);
             let given = serde_json::to_value(response.result).unwrap();
-            assert_eq!(
-                (&given["outcome"], &given["action"]),
-                (&answered["outcome"], &answered["action"])
-            );
+            assert_eq!(&given["outcome"], &answered["outcome"]);
+            assert_eq!(&given["action"], &answered["action"]);
         }
     }
 
@@ -290,7 +290,8 @@ impl Replay {
             let _ = session.translator.begin_run(&run_input("last"), &[]);
             session.translator.handle_no_work();
             session.events.extend(events(&mut session.translator));
-            let (events, said) = (session.events, session.said);
+            let events = session.events;
+            let said = session.said;
             sessions.push(Translated { session: name, events, said });
         }
         sessions

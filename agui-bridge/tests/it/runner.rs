@@ -76,7 +76,8 @@ fn tools() -> [BackendTool; 2] {
 }
 
 fn serve(input: &RunAgentInput, model: &mut Script) -> Vec<Event> {
-    let (mut events, mut verifier) = (Vec::new(), Verifier::strict_for(input));
+    let mut events = Vec::new();
+    let mut verifier = Verifier::strict_for(input);
     let mut hybrid = HybridLoop::begin(input, &tools(), LoopOptions::new());
     block_on(run(&mut hybrid, model, &Count, &mut events)).unwrap();
     events.iter().for_each(|event| verifier.handle(event).unwrap());
@@ -131,7 +132,8 @@ fn failed_model_fails_the_run() {
     for (mut model, message) in [(Script::default(), "no more"), (broken, "cut off")] {
         let events = serve(&input(&user("Hi"), &[]), &mut model);
         let Some(Event::RunError(error)) = events.last() else { panic!("no error") };
-        assert_eq!((&*error.message, error.code.as_deref()), (message, Some("MODEL_ERROR")));
+        assert_eq!(&*error.message, message);
+        assert_eq!(error.code.as_deref(), Some("MODEL_ERROR"));
     }
 }
 
@@ -162,7 +164,8 @@ fn unreadable_history_fails_the_run() {
     let mut hybrid = HybridLoop::begin(&input(&json!([]), &[]), &tools(), LoopOptions::new());
     block_on(run(&mut hybrid, &mut Script::default(), &Forgetful, &mut events)).unwrap();
     let [Event::RunStarted(_), Event::RunError(error)] = &events[..] else { panic!("{events:?}") };
-    assert_eq!((&*error.message, error.code.as_deref()), ("the store is gone", Some("HISTORY")));
+    assert_eq!(&*error.message, "the store is gone");
+    assert_eq!(error.code.as_deref(), Some("HISTORY"));
 }
 
 /// A page that disconnects after some events.

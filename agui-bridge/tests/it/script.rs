@@ -260,9 +260,11 @@ pub(crate) fn turn_for(profile: Profile, updates: &[Value]) -> Vec<Value> {
     out
 }
 
-/// Verifies a stream strictly, checks it against the profile, and checks that the reducer applies all of it.
+/// Verifies a stream strictly, checks it against the profile, and checks that the reducer applies
+/// all of it.
 pub(crate) fn verify(profile: Profile, stream: &[Value]) {
-    let (mut verifier, mut reducer) = (Verifier::strict(), Reducer::new());
+    let mut verifier = Verifier::strict();
+    let mut reducer = Reducer::new();
     for value in stream.iter().filter(|value| value.get("toAgent").is_none()) {
         let event: Event = serde_json::from_value(value.clone())
             .or_else(|_| serde_json::from_str(&value.to_string()))

@@ -90,8 +90,10 @@ fn with(messages: &Value, more: &[Value]) -> RunAgentInput {
 #[test]
 fn first_input_begins_a_session() {
     let plan = plan(&SessionMemory::new(), &said(json!([user("u", "Hi")])));
-    assert_eq!((plan.session.clone(), texts(&plan)), (new(), vec!["Hi".to_owned()]));
-    assert_eq!((plan.diverged, plan.answers), (None, vec![]));
+    assert_eq!(plan.session.clone(), new());
+    assert_eq!(texts(&plan), vec!["Hi".to_owned()]);
+    assert_eq!(plan.diverged, None);
+    assert_eq!(plan.answers, vec![]);
 }
 
 #[test]
@@ -106,11 +108,8 @@ fn new_messages_are_sent() {
     ];
     for (more, expected) in table {
         let plan = plan(&conversation, &with(&history(), more));
-        assert_eq!(
-            (plan.session.clone(), plan.diverged.clone()),
-            (SessionStep::Keep, None),
-            "{more:?}"
-        );
+        assert_eq!(plan.session.clone(), SessionStep::Keep, "{more:?}");
+        assert_eq!(plan.diverged.clone(), None, "{more:?}");
         assert_eq!(texts(&plan), expected, "{more:?}");
         assert_eq!(plan.prompt.is_some(), !expected.is_empty());
         let answered: Vec<_> = plan.answers.iter().map(|tool| tool.tool_call_id.as_str()).collect();
@@ -125,7 +124,8 @@ fn results_without_a_waiting_call_are_sent_once() {
     let tools = [call("a"), result("a", "red"), call("b"), result("b", "blue")];
     let first = with(&history(), &tools);
     let quiet = plan(&conversation, &first);
-    assert_eq!((quiet.prompt.clone(), quiet.answers.len()), (None, 0));
+    assert_eq!(quiet.prompt.clone(), None);
+    assert_eq!(quiet.answers.len(), 0);
     let mut rules = Rules::new();
     rules.prompt_on_late_result = true;
     let late = ["Result of frontend tool pick (a): red", "Result of frontend tool pick (b): blue"];
@@ -189,10 +189,8 @@ fn failed_run_is_repeated() {
         conversation.handle_event(&decode::<Event>(&event.to_string()).unwrap());
     }
     let again = plan(&conversation, &input);
-    assert_eq!(
-        (again.session.clone(), texts(&again)),
-        (SessionStep::Keep, vec!["three".to_owned()])
-    );
+    assert_eq!(again.session.clone(), SessionStep::Keep);
+    assert_eq!(texts(&again), vec!["three".to_owned()]);
     conversation.accept(&input, &again);
     assert_eq!(plan(&conversation, &input).prompt, None);
 }
@@ -229,10 +227,8 @@ fn invalid_inputs_have_no_effect() {
     );
     let many: Vec<_> = (0..20_001).map(|number| user(&number.to_string(), "x")).collect();
     let error = plan_by(&conversation, &said(json!(many)), &Rules::new()).unwrap_err();
-    assert_eq!(
-        (error.status(), error.to_string().as_str()),
-        (413, "at /messages: expected at most 20000 messages")
-    );
+    assert_eq!(error.status(), 413);
+    assert_eq!(error.to_string().as_str(), "at /messages: expected at most 20000 messages");
     let error =
         plan_by(&conversation, &with(&history(), &[user("u3", " ")]), &Rules::new()).unwrap_err();
     assert_eq!(error, InputError::Blank { pointer: "/messages/4/content".into() });
@@ -265,8 +261,9 @@ fn turns() -> impl Strategy<Value = Vec<(String, Vec<Value>, bool)>> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// A conversation that the page repeats unchanged is never treated as different, and only the user's new text is
-    /// sent; also when the memory is serialized and restored. Changes of the page are detected.
+    /// A conversation that the page repeats unchanged is never treated as different, and only the
+    /// user's new text is sent; also when the memory is serialized and restored. Changes of the
+    /// page are detected.
     #[test]
     fn only_changes_are_a_different_conversation(options in options(), turns in turns(), drops_thoughts in any::<bool>(),
         at in any::<prop::sample::Index>(), change in 0..4u8) {
@@ -301,8 +298,8 @@ proptest! {
             let all = serde_json::to_value(reducer.messages())?;
             sent = all.as_array().unwrap().iter().filter(is_kept).cloned().collect();
         }
-        // Changes a message, keeping the later ones. A user message from the agent could be new text of the user if the
-        // page has lost the answer.
+        // Changes a message, keeping the later ones. A user message from the agent could be new
+        // text of the user if the page has lost the answer.
         let is_spoken = |message: &Value| match message["role"].as_str() {
             Some("user") => message["id"].as_str().is_some_and(|id| id.starts_with("user ")),
             Some("assistant") => message["content"].as_str().is_some_and(|text| !text.is_empty()),

@@ -229,7 +229,8 @@ fn compaction_is_one_activity_with_a_growing_summary() {
     assert_eq!(told, contents.map(|content| (json!("acp.compaction"), content)));
 }
 
-/// A notification of an extension method is shown if its method is listed, also after waiting for a run.
+/// A notification of an extension method is shown if its method is listed, also after waiting for a
+/// run.
 #[test]
 fn listed_extensions_are_shown() {
     let mut options = in_stream(Profile::V1);

@@ -61,7 +61,8 @@ fn tool_call_content_grows_and_a_terminal_is_its_result() {
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n[exit code 2]");
 }
 
-/// A terminal is replaced by its output, without output by its exit status, and by its id while neither is known.
+/// A terminal is replaced by its output, without output by its exit status, and by its id while
+/// neither is known.
 #[test]
 fn terminal_without_output_has_an_exit_status() {
     let exit = |code: u32| json!({"terminalId": "x", "exitStatus": {"exitCode": code}});

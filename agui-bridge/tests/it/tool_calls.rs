@@ -348,7 +348,8 @@ fn update_after_its_turn_belongs_to_its_call() {
     assert_eq!(head, Some((&json!("acp.tool_call.late"), &json!("completed"))));
 }
 
-/// Regression: a late update of a finished call split the open text, unless another run was open by then.
+/// Regression: a late update of a finished call split the open text, unless another run was open by
+/// then.
 #[test]
 fn text_continues_across_updates_of_a_finished_call() {
     let say = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Each folder's `acp.jsonl` translates to its `ag-ui-1.0.jsonl` and, if present, its `ag-ui-0.x.jsonl`, byte for byte.
-/// Its `options` has deviating options.
+/// Each folder's `acp.jsonl` translates to its `ag-ui-1.0.jsonl` and, if present, its
+/// `ag-ui-0.x.jsonl`, byte for byte. Its `options` has deviating options.
 #[test]
 fn traces_translate_to_the_stored_events() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1/traces");

@@ -328,8 +328,8 @@ fn interrupt_suspends_subagents() {
     assert_eq!(of_type(&stream, "SUBAGENT_FINISHED")[0]["outcome"]["type"], "suspended");
 }
 
-/// Updates of a call of an ended invocation, while another invocation of the same subagent is active: each event
-/// belongs to the invocation that began its item.
+/// Updates of a call of an ended invocation, while another invocation of the same subagent is
+/// active: each event belongs to the invocation that began its item.
 #[test]
 fn items_of_an_earlier_invocation_keep_their_owner() {
     let busy = json!({"state": "running"});

@@ -22,16 +22,17 @@ use serde_json::Value;
 
 /// The reader of an answer.
 ///
-/// Pass the bytes of the body to [`push`](Self::push), then call [`finish`](Self::finish). Call [`poll`](Self::poll)
-/// after each until it returns `None`. Each event passes the stages of the specification's processing model: decoding,
-/// [retired names](crate::legacy), [enforcement](crate::enforce), [order](Verifier::tolerant), [chunks](crate::expand),
-/// [reduction](crate::reduce). A middleware reads decoded events with [`next_whole`](Self::next_whole) and passes them
-/// on with [`handle`](Self::handle).
+/// Pass the bytes of the body to [`push`](Self::push), then call [`finish`](Self::finish). Call
+/// [`poll`](Self::poll) after each until it returns `None`. Each event passes the stages of the
+/// specification's processing model: decoding, [retired names](crate::legacy),
+/// [enforcement](crate::enforce), [order](Verifier::tolerant), [chunks](crate::expand),
+/// [reduction](crate::reduce). A middleware reads decoded events with
+/// [`next_whole`](Self::next_whole) and passes them on with [`handle`](Self::handle).
 ///
-/// Verdicts are those of the first-party client: an unknown role or subtype is an error, another run may follow a run
-/// that failed, and a body without events is accepted. Beyond its checks, all runs have to belong to the requested
-/// conversation, each run has to end under the identifier it began with, one of them has to be the requested run, and
-/// the last one has to end.
+/// Verdicts are those of the first-party client: an unknown role or subtype is an error, another
+/// run may follow a run that failed, and a body without events is accepted. Beyond its checks, all
+/// runs have to belong to the requested conversation, each run has to end under the identifier it
+/// began with, one of them has to be the requested run, and the last one has to end.
 ///
 /// Spec: [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)
 #[derive(Debug)]
@@ -73,7 +74,8 @@ enum Body {
 pub struct Received {
     /// The event: known, expanded and in order.
     pub event: Event,
-    /// Material that was removed from the event or dropped before it, and changes that could not be applied.
+    /// Material that was removed from the event or dropped before it, and changes that could not be
+    /// applied.
     pub notes: Vec<Note>,
 }
 
@@ -122,8 +124,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns whether the server refused before the run began and accepts the same request later. The `Retry-After`
-    /// header, if present, has the delay.
+    /// Returns whether the server refused before the run began and accepts the same request later.
+    /// The `Retry-After` header, if present, has the delay.
     pub fn may_send_again(&self) -> bool {
         matches!(self, Self::Status { status: 429 | 503, .. })
     }
@@ -189,8 +191,8 @@ impl Response {
         }
     }
 
-    /// Returns the next event, or the error that ends the answer. Returns `None` when more bytes are needed, and after
-    /// an error or the end.
+    /// Returns the next event, or the error that ends the answer. Returns `None` when more bytes
+    /// are needed, and after an error or the end.
     pub fn poll(&mut self) -> Option<Result<Received, Failure>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
@@ -217,8 +219,8 @@ impl Response {
         next
     }
 
-    /// Handles an event of [`next_whole`](Self::next_whole), possibly changed by a middleware. [`poll`](Self::poll)
-    /// returns the results.
+    /// Handles an event of [`next_whole`](Self::next_whole), possibly changed by a middleware.
+    /// [`poll`](Self::poll) returns the results.
     pub fn handle(&mut self, event: Event, removals: Vec<Removal>) {
         if let Err(failure) = self.process(event, removals) {
             self.over = true;
@@ -304,7 +306,8 @@ impl Response {
         notes.extend(retired.into_iter().map(Note::Removed));
         let (event, removals) = enforce::enforce_event(event);
         if let Some(unknown) = removals.iter().find(|it| it.kind == RemovalKind::Name) {
-            let (pointer, name) = (unknown.pointer.clone(), unknown.name.clone());
+            let pointer = unknown.pointer.clone();
+            let name = unknown.name.clone();
             return Err(malformed(Malformed::Name { pointer, name }));
         }
         notes.extend(removals.into_iter().map(Note::Removed));
@@ -342,7 +345,8 @@ struct Identity {
 
 impl Identity {
     fn of(input: &RunAgentInput) -> Self {
-        let (thread_id, requested) = (input.thread_id.clone(), input.run_id.clone());
+        let thread_id = input.thread_id.clone();
+        let requested = input.run_id.clone();
         Self { thread_id, requested, current: None, over: false, answered: false }
     }
 
@@ -354,7 +358,8 @@ impl Identity {
                 (self.current, self.over) = (Some(started.run_id.clone()), false);
             }
             Event::RunFinished(finished) => {
-                let (thread, run) = (&finished.thread_id, &finished.run_id);
+                let thread = &finished.thread_id;
+                let run = &finished.run_id;
                 Rule::ThreadChanged.holds(*thread == self.thread_id, thread.as_str())?;
                 let same = self.current.as_ref().is_none_or(|current| current == run);
                 Rule::RunChanged.holds(same, run.as_str())?;

@@ -45,7 +45,8 @@ impl Null<'_> {
     }
 }
 
-/// Removes the optional members of `typed` that are `null` in `text`, which `typed` was decoded from.
+/// Removes the optional members of `typed` that are `null` in `text`, which `typed` was decoded
+/// from.
 ///
 /// Decoding is lossless apart from these members, so both are walked in parallel.
 pub(super) fn remove<T: Wire>(
@@ -79,7 +80,8 @@ impl<F: Fn(Null<'_>) -> bool> Search<F> {
         }
         if let (Ok(given), Ok(kept)) = (given.decode::<Extra>(), kept.decode::<Extra>()) {
             for (name, value) in given.iter() {
-                let (pointer, shape) = (self.pointer.len(), self.shape.len());
+                let pointer = self.pointer.len();
+                let shape = self.shape.len();
                 push_segment(&mut self.pointer, name);
                 push_segment(&mut self.shape, name);
                 match kept.get(name) {
@@ -94,7 +96,8 @@ impl<F: Fn(Null<'_>) -> bool> Search<F> {
             (given.decode::<Vec<Raw>>(), kept.decode::<Vec<Raw>>())
         {
             for (index, (given, kept)) in given.iter().zip(&kept).enumerate() {
-                let (pointer, shape) = (self.pointer.len(), self.shape.len());
+                let pointer = self.pointer.len();
+                let shape = self.shape.len();
                 push_segment(&mut self.pointer, &index.to_string());
                 self.shape.push_str("/*");
                 self.compare(given, kept)?;
@@ -110,7 +113,8 @@ impl<F: Fn(Null<'_>) -> bool> Search<F> {
         if !(self.was_legal)(Null { shape: &self.shape, holder }) {
             return Err(Malformed::Null { pointer });
         }
-        let (name, removed) = (name.to_string(), pointer.clone());
+        let name = name.to_string();
+        let removed = pointer.clone();
         self.found.push(Removal { kind: RemovalKind::LegacyNull, name, pointer, removed });
         Ok(())
     }

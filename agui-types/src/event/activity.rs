@@ -9,7 +9,8 @@ use jsonrpc_core::wire::Extra;
 event! {
     /// Creates or replaces an activity message.
     ///
-    /// Spec: [`ActivitySnapshotEvent`, 1.0](https://ag-ui.com/spec/1.0/events/activity#activity_snapshot)
+    /// Spec: [`ActivitySnapshotEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/activity#activity_snapshot)
     #[doc(alias = "ACTIVITY_SNAPSHOT")]
     pub struct ActivitySnapshotEvent {
         /// The activity message.

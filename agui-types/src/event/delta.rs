@@ -16,7 +16,8 @@ use jsonrpc_core::{JsonStr, MemberReader};
 /// # Ok::<(), &str>(())
 /// ```
 ///
-/// Spec: [Open, content, close, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close)
+/// Spec: [Open, content, close,
+/// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeltaRef<'a> {
     /// The kind of target.
@@ -42,10 +43,13 @@ pub enum DeltaKind {
 }
 
 impl<'a> DeltaRef<'a> {
-    /// Reads an event that is a delta without optional members. Returns `None` for any other text; decode that as an
-    /// [`Event`].
+    /// Reads an event that is a delta without optional members. Returns `None` for any other text;
+    /// decode that as an [`Event`].
     pub fn read(text: &'a str) -> Option<Self> {
-        let (mut kind, mut message, mut call, mut delta) = (None, None, None, None);
+        let mut kind = None;
+        let mut message = None;
+        let mut call = None;
+        let mut delta = None;
         let mut members = MemberReader::new(text.as_bytes()).ok()?;
         while let Some(name) = members.next_name().ok()? {
             let slot = match &*name {

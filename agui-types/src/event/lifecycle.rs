@@ -81,7 +81,8 @@ object! {
 object! {
     /// The run waits for answers, which the next run's input carries.
     ///
-    /// Spec: [Interrupts and Resume, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
+    /// Spec: [Interrupts and Resume,
+    /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
     pub struct RunFinishedInterruptOutcome {
         /// The interrupts; at least one.
         interrupts: Vec<Interrupt> = "interrupts",

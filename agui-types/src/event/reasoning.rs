@@ -20,7 +20,8 @@ event! {
 event! {
     /// Opens a reasoning message.
     ///
-    /// Spec: [`ReasoningMessageStartEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagestartevent)
+    /// Spec: [`ReasoningMessageStartEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagestartevent)
     #[doc(alias = "REASONING_MESSAGE_START")]
     pub struct ReasoningMessageStartEvent {
         /// The message.
@@ -34,7 +35,8 @@ event! {
 event! {
     /// Appends to an open reasoning message.
     ///
-    /// Spec: [`ReasoningMessageContentEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagecontentevent)
+    /// Spec: [`ReasoningMessageContentEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagecontentevent)
     #[doc(alias = "REASONING_MESSAGE_CONTENT")]
     pub struct ReasoningMessageContentEvent {
         /// The message.
@@ -48,7 +50,8 @@ event! {
 event! {
     /// Closes a reasoning message.
     ///
-    /// Spec: [`ReasoningMessageEndEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessageendevent)
+    /// Spec: [`ReasoningMessageEndEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessageendevent)
     #[doc(alias = "REASONING_MESSAGE_END")]
     pub struct ReasoningMessageEndEvent {
         /// The message.
@@ -58,9 +61,11 @@ event! {
 }
 
 event! {
-    /// Combines the three above: the first chunk of a message opens it, the next event of another type closes it.
+    /// Combines the three above: the first chunk of a message opens it, the next event of another
+    /// type closes it.
     ///
-    /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+    /// Spec: [The chunked form,
+    /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
     #[doc(alias = "REASONING_MESSAGE_CHUNK")]
     pub struct ReasoningMessageChunkEvent {}
     optional {
@@ -87,7 +92,8 @@ event! {
 event! {
     /// A provider's encrypted reasoning, which the application stores and returns.
     ///
-    /// Spec: [`ReasoningEncryptedValueEvent`, 1.0](https://ag-ui.com/spec/1.0/events/reasoning#reasoning_encrypted_value)
+    /// Spec: [`ReasoningEncryptedValueEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/reasoning#reasoning_encrypted_value)
     #[doc(alias = "REASONING_ENCRYPTED_VALUE")]
     pub struct ReasoningEncryptedValueEvent {
         /// The kind of entity that `entityId` identifies.
@@ -107,7 +113,8 @@ event! {
 open_enum! {
     /// The kind of entity that an encrypted value belongs to.
     ///
-    /// Spec: [`ReasoningEncryptedValueSubtype`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningencryptedvaluesubtype)
+    /// Spec: [`ReasoningEncryptedValueSubtype`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#reasoningencryptedvaluesubtype)
     pub enum ReasoningEncryptedValueSubtype {
         /// A tool call.
         ToolCall = "tool-call",
@@ -119,7 +126,8 @@ open_enum! {
 open_enum! {
     /// The role of a reasoning message.
     ///
-    /// Spec: [`ReasoningMessageStartEvent.role`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagestartevent)
+    /// Spec: [`ReasoningMessageStartEvent.role`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessagestartevent)
     pub enum ReasoningRole {
         /// Reasoning.
         Reasoning = "reasoning",

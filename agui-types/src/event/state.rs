@@ -33,7 +33,8 @@ event! {
 event! {
     /// Restates all messages that the producer owns.
     ///
-    /// Spec: [`MessagesSnapshotEvent`, 1.0](https://ag-ui.com/spec/1.0/events/state#messages_snapshot)
+    /// Spec: [`MessagesSnapshotEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/state#messages_snapshot)
     #[doc(alias = "MESSAGES_SNAPSHOT")]
     pub struct MessagesSnapshotEvent {
         /// The messages, in order.

@@ -34,7 +34,8 @@ event! {
 event! {
     /// Ends a subagent invocation.
     ///
-    /// Spec: [`SubagentFinishedEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedevent)
+    /// Spec: [`SubagentFinishedEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedevent)
     #[doc(alias = "SUBAGENT_FINISHED")]
     pub struct SubagentFinishedEvent {
         /// The invocation.
@@ -52,7 +53,8 @@ event! {
 open_union! {
     /// The outcome of an invocation that ended without an error.
     ///
-    /// Spec: [`SubagentFinishedOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedoutcome)
+    /// Spec: [`SubagentFinishedOutcome`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedoutcome)
     pub enum SubagentFinishedOutcome by "type" {
         /// The invocation is complete.
         Success(SubagentFinishedSuccessOutcome) = "success",
@@ -64,14 +66,16 @@ open_union! {
 object! {
     /// The invocation is complete.
     ///
-    /// Spec: [`SubagentFinishedSuccessOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedsuccessoutcome)
+    /// Spec: [`SubagentFinishedSuccessOutcome`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedsuccessoutcome)
     pub struct SubagentFinishedSuccessOutcome {}
 }
 
 object! {
     /// The invocation waits for external input.
     ///
-    /// Spec: [`SubagentFinishedSuspendedOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedsuspendedoutcome)
+    /// Spec: [`SubagentFinishedSuspendedOutcome`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedsuspendedoutcome)
     pub struct SubagentFinishedSuspendedOutcome {}
     optional {
         /// The interrupts that have to be resolved.

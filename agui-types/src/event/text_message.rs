@@ -8,9 +8,11 @@ use jsonrpc_core::open_enum;
 event! {
     /// Opens a text message.
     ///
-    /// A closed message may be opened again, with the same role, name and owner. Later deltas are appended to it.
+    /// A closed message may be opened again, with the same role, name and owner. Later deltas are
+    /// appended to it.
     ///
-    /// Spec: [`TextMessageStartEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_start)
+    /// Spec: [`TextMessageStartEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_start)
     #[doc(alias = "TEXT_MESSAGE_START")]
     pub struct TextMessageStartEvent {
         /// The message.
@@ -28,7 +30,8 @@ event! {
 event! {
     /// Appends to an open text message.
     ///
-    /// Spec: [`TextMessageContentEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_content)
+    /// Spec: [`TextMessageContentEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_content)
     #[doc(alias = "TEXT_MESSAGE_CONTENT")]
     pub struct TextMessageContentEvent {
         /// The message.
@@ -42,7 +45,8 @@ event! {
 event! {
     /// Closes a text message.
     ///
-    /// Spec: [`TextMessageEndEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_end)
+    /// Spec: [`TextMessageEndEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_end)
     #[doc(alias = "TEXT_MESSAGE_END")]
     pub struct TextMessageEndEvent {
         /// The message.
@@ -52,9 +56,11 @@ event! {
 }
 
 event! {
-    /// Combines the three others: the first chunk of a message opens it, the next event of another type closes it.
+    /// Combines the three others: the first chunk of a message opens it, the next event of another
+    /// type closes it.
     ///
-    /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+    /// Spec: [The chunked form,
+    /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
     #[doc(alias = "TEXT_MESSAGE_CHUNK")]
     pub struct TextMessageChunkEvent {}
     optional {

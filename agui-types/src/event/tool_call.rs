@@ -9,7 +9,8 @@ use jsonrpc_core::open_enum;
 event! {
     /// Opens a tool call.
     ///
-    /// Spec: [`ToolCallStartEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_start)
+    /// Spec: [`ToolCallStartEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_start)
     #[doc(alias = "TOOL_CALL_START")]
     pub struct ToolCallStartEvent {
         /// The call.
@@ -27,7 +28,8 @@ event! {
 event! {
     /// Appends to the arguments of an open tool call.
     ///
-    /// Spec: [`ToolCallArgsEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_args)
+    /// Spec: [`ToolCallArgsEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_args)
     #[doc(alias = "TOOL_CALL_ARGS")]
     pub struct ToolCallArgsEvent {
         /// The call.
@@ -51,9 +53,11 @@ event! {
 }
 
 event! {
-    /// Combines start, arguments and end: the first chunk of a call opens it, the next event of another type closes it.
+    /// Combines start, arguments and end: the first chunk of a call opens it, the next event of
+    /// another type closes it.
     ///
-    /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
+    /// Spec: [The chunked form,
+    /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
     #[doc(alias = "TOOL_CALL_CHUNK")]
     pub struct ToolCallChunkEvent {}
     optional {
@@ -72,9 +76,11 @@ event! {
 event! {
     /// The result of a tool that the agent ran. It creates a tool message.
     ///
-    /// Calls of application tools have no such event. The application answers them in its next input.
+    /// Calls of application tools have no such event. The application answers them in its next
+    /// input.
     ///
-    /// Spec: [`ToolCallResultEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_result)
+    /// Spec: [`ToolCallResultEvent`,
+    /// 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_result)
     #[doc(alias = "TOOL_CALL_RESULT")]
     pub struct ToolCallResultEvent {
         /// Identifier of the tool message.
@@ -94,7 +100,8 @@ event! {
 open_enum! {
     /// The role of a tool result's message.
     ///
-    /// Spec: [`ToolCallResultEvent.role`, 1.0](https://ag-ui.com/spec/1.0/schema#toolcallresultevent)
+    /// Spec: [`ToolCallResultEvent.role`,
+    /// 1.0](https://ag-ui.com/spec/1.0/schema#toolcallresultevent)
     pub enum ToolRole {
         /// A tool.
         Tool = "tool",

@@ -11,7 +11,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
-/// The open chunk streams, in order of opening: at most one for the agent itself and one for each subagent invocation.
+/// The open chunk streams, in order of opening: at most one for the agent itself and one for each
+/// subagent invocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lanes(Vec<(Owner, Lane)>);
 
@@ -35,7 +36,8 @@ enum Kind {
 pub(crate) struct Expansion {
     /// Ends of streams, then the start of one.
     pub(crate) implied: Vec<Event>,
-    /// The content event of a chunk, with its metadata but still without its delta and the provider's event.
+    /// The content event of a chunk, with its metadata but still without its delta and the
+    /// provider's event.
     pub(crate) content: Option<Event>,
 }
 
@@ -112,7 +114,8 @@ impl Lanes {
     }
 
     fn expand_text(&mut self, chunk: &TextMessageChunkEvent) -> Result<Expansion, Breach> {
-        let (id, tag) = (chunk.message_id.as_ref(), chunk.subagent_run_id.as_ref());
+        let id = chunk.message_id.as_ref();
+        let tag = chunk.subagent_run_id.as_ref();
         let says = chunk.delta.is_some() || chunk.raw_event.is_some();
         let (implied, goes_on, id, owner) =
             match self.find(Kind::Text, id.map(MessageId::as_str), tag)? {
@@ -124,7 +127,8 @@ impl Lanes {
                 }
                 _ => {
                     let new = chunk.message_id.clone().ok_or(Rule::ChunkWithoutId)?;
-                    let (role, name) = (chunk.role.clone(), chunk.name.clone());
+                    let role = chunk.role.clone();
+                    let name = chunk.name.clone();
                     let role = role.unwrap_or(TextMessageRole::Assistant);
                     let mut start = TextMessageStartEvent::new(new.clone());
                     (start.role, start.name) = (Some(role.clone()), name.clone());
@@ -145,7 +149,8 @@ impl Lanes {
     }
 
     fn expand_tool_call(&mut self, chunk: &ToolCallChunkEvent) -> Result<Expansion, Breach> {
-        let (id, tag) = (chunk.tool_call_id.as_ref(), chunk.subagent_run_id.as_ref());
+        let id = chunk.tool_call_id.as_ref();
+        let tag = chunk.subagent_run_id.as_ref();
         let says = chunk.delta.is_some() || chunk.raw_event.is_some();
         let (implied, goes_on, id, owner) =
             match self.find(Kind::ToolCall, id.map(ToolCallId::as_str), tag)? {
@@ -182,7 +187,8 @@ impl Lanes {
         &mut self,
         chunk: &ReasoningMessageChunkEvent,
     ) -> Result<Expansion, Breach> {
-        let (id, tag) = (chunk.message_id.as_ref(), chunk.subagent_run_id.as_ref());
+        let id = chunk.message_id.as_ref();
+        let tag = chunk.subagent_run_id.as_ref();
         let says = chunk.delta.is_some() || chunk.raw_event.is_some();
         let (implied, goes_on, id, owner) =
             match self.find(Kind::Reasoning, id.map(MessageId::as_str), tag)? {

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 /// A JSON document that patches change.
 ///
-/// A peer writes the patches, and a short patch can copy large values. Size and depth are therefore bounded.
+/// A peer writes the patches, and a short patch can copy large values. Size and depth are therefore
+/// bounded.
 ///
 /// ```
 /// use agui_types::json_patch::{Document, JsonPatch};
@@ -83,7 +84,8 @@ impl Document {
 
     /// Applies all operations of a patch, or none.
     ///
-    /// Numbers are equal when their values are: `1` equals `1.0`. Removal of the whole document leaves `null`.
+    /// Numbers are equal when their values are: `1` equals `1.0`. Removal of the whole document
+    /// leaves `null`.
     ///
     /// # Errors
     /// An operation cannot be applied. The document stays unchanged.
@@ -91,7 +93,8 @@ impl Document {
     /// Spec: [When a patch does not apply,
     /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#when-a-patch-does-not-apply)
     pub fn apply(&mut self, patch: &[JsonPatchOperation]) -> Result<(), PatchError> {
-        let (size, mut done) = (self.size, Vec::new());
+        let size = self.size;
+        let mut done = Vec::new();
         for (index, operation) in patch.iter().enumerate() {
             if let Err(problem) = self.operate(operation, &mut done) {
                 while let Some(undo) = done.pop() {
@@ -126,7 +129,8 @@ impl Document {
                 });
             }
             JsonPatchOperation::Replace(replace) => {
-                let (value, path) = (read(&replace.value)?, replace.path.as_str());
+                let value = read(&replace.value)?;
+                let path = replace.path.as_str();
                 let old = self.value.pointer(path).ok_or(PatchProblem::Nothing)?;
                 let (old, _) = measure(old);
                 let name = path.rsplit_once('/').map_or(0, |(_, name)| name.len());

@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 /// assert!(interrupts.and(Interrupt::new("i1", "input_required")).is_err());
 /// ```
 ///
-/// Spec: [Interrupting, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume#interrupting)
+/// Spec: [Interrupting,
+/// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume#interrupting)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupts(Vec<Interrupt>);
 

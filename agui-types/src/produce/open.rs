@@ -30,7 +30,8 @@ pub(super) enum Ending {
 }
 
 impl Open {
-    /// Returns the closing event. It names no owner where the protocol allows that, and so matches any owner.
+    /// Returns the closing event. It names no owner where the protocol allows that, and so matches
+    /// any owner.
     pub(super) fn end(self, ending: &Ending) -> Event {
         match self {
             Self::Text(id) => TextMessageEndEvent::new(id).into(),

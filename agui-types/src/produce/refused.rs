@@ -13,7 +13,8 @@ pub enum Refused {
     /// The event would break a rule.
     #[error(transparent)]
     Violation(#[from] Violation),
-    /// The event begins or ends a run, or is a chunk. Methods begin and end runs, and deltas need no chunks.
+    /// The event begins or ends a run, or is a chunk. Methods begin and end runs, and deltas need
+    /// no chunks.
     #[error("events of this type are sent by the run itself")]
     NotByHand,
     /// The event contains material that AG-UI 1.0 does not describe.

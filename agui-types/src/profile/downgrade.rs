@@ -23,8 +23,8 @@ use alloc::vec::Vec;
 /// | any other | unchanged | |
 ///
 /// A client of 1.0 receives each event without `encryptedValueType`, which was added in 1.1
-/// ([`EncryptedValueType`](Loss::EncryptedValueType)); so does a legacy client. A client of 1.1 receives each event
-/// unchanged.
+/// ([`EncryptedValueType`](Loss::EncryptedValueType)); so does a legacy client. A client of 1.1
+/// receives each event unchanged.
 ///
 /// ```
 /// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
@@ -155,7 +155,8 @@ fn strip_message_types(messages: &mut [Message]) -> bool {
     stripped
 }
 
-/// Removes unknown members from the end of a run, or returns an error event where the end has no equivalent.
+/// Removes unknown members from the end of a run, or returns an error event where the end has no
+/// equivalent.
 fn finish(finished: &mut RunFinishedEvent) -> (Option<RunErrorEvent>, Option<Loss>) {
     match &mut finished.outcome {
         None => (None, None),

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 /// Splits a body of frames that arrives in pieces of any size.
 ///
-/// It holds one unfinished frame up to its limit, and the bytes of the last push. Take all frames before the next push.
-/// No frame follows an error, since the start of the next frame is unknown.
+/// It holds one unfinished frame up to its limit, and the bytes of the last push. Take all frames
+/// before the next push. No frame follows an error, since the start of the next frame is unknown.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 #[derive(Clone, Debug)]

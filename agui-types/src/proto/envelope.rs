@@ -95,11 +95,13 @@ fn put(number: usize, wire: &impl Message) -> Result<Vec<u8>, EncodeError> {
 
 /// Reads an envelope, field by field. More than one event is an error.
 pub(super) fn decode(mut message: &[u8]) -> Result<Frame, DecodeError> {
-    let (mut known, mut unknown) = (None, None);
+    let mut known = None;
+    let mut unknown = None;
     while message.has_remaining() {
         // A key is a varint, as a length is.
         let key = decode_length_delimiter(&mut message)?;
-        let (number, wire_type) = (key >> 3, key & 7);
+        let number = key >> 3;
+        let wire_type = key & 7;
         let length = match wire_type {
             0 => {
                 decode_length_delimiter(&mut message)?;

@@ -34,7 +34,8 @@ fn base(
     raw_event: &Option<Raw>,
     metadata: &Option<Metadata>,
 ) -> Result<Option<Base>, EncodeError> {
-    let (timestamp, raw_event) = (timestamp.to_wire()?, raw_event.to_wire()?);
+    let timestamp = timestamp.to_wire()?;
+    let raw_event = raw_event.to_wire()?;
     Ok(Some(Base { event_type, timestamp, raw_event, metadata: metadata.to_wire()? }))
 }
 

@@ -199,10 +199,12 @@ impl Field<WireMessage> for Message {
     }
 
     fn from_wire(wire: WireMessage) -> Result<Self, DecodeError> {
-        let (id, name) = (wire.id, wire.name);
-        let (content, parts) = (wire.content, wire.content_parts);
-        let (metadata, subagent_run_id) =
-            (Option::<Extra>::from_wire(wire.metadata)?, wire.subagent_run_id.map(Into::into));
+        let id = wire.id;
+        let name = wire.name;
+        let content = wire.content;
+        let parts = wire.content_parts;
+        let metadata = Option::<Extra>::from_wire(wire.metadata)?;
+        let subagent_run_id = wire.subagent_run_id.map(Into::into);
         let encrypted_value = wire.encrypted_value;
         let text = content.clone().unwrap_or_default();
         Ok(match &*wire.role {

@@ -37,7 +37,8 @@ type Done = Result<(), Warning>;
 
 impl Conversation {
     pub(super) fn new(limit: usize) -> Self {
-        let (places, calls) = (BTreeMap::new(), BTreeMap::new());
+        let places = BTreeMap::new();
+        let calls = BTreeMap::new();
         Self { messages: Vec::new(), places, calls, size: 0, limit }
     }
 
@@ -102,7 +103,9 @@ impl Conversation {
     pub(super) fn start_text(&mut self, event: &TextMessageStartEvent) -> Done {
         let id = &event.message_id;
         if !self.places.contains_key(id) {
-            let (id, name, owner) = (id.clone(), event.name.clone(), event.subagent_run_id.clone());
+            let id = id.clone();
+            let name = event.name.clone();
+            let owner = event.subagent_run_id.clone();
             let message = match event.role {
                 Some(TextMessageRole::User) => {
                     let mut message = UserMessage::new(id, "");
@@ -167,7 +170,8 @@ impl Conversation {
     }
 
     pub(super) fn start_call(&mut self, event: &ToolCallStartEvent) -> Done {
-        let (id, metadata) = (&event.tool_call_id, event.metadata.as_ref());
+        let id = &event.tool_call_id;
+        let metadata = event.metadata.as_ref();
         if let Some(call) = self.calls.get(id).copied().and_then(|place| self.call(place)) {
             let renamed = call.function.name != event.tool_call_name;
             call.function.name.clone_from(&event.tool_call_name);
@@ -209,7 +213,8 @@ impl Conversation {
     ) -> Done {
         let place = *self.calls.get(id).ok_or(Warning::NoToolCall)?;
         let after = grown(self.size, self.limit, delta.len())?;
-        let (before, limit) = (after, self.limit);
+        let before = after;
+        let limit = self.limit;
         let call = self.call(place).ok_or(Warning::NoToolCall)?;
         call.function.arguments.push_str(delta);
         let merged = merge(&mut call.metadata, metadata, before, limit);
@@ -219,7 +224,8 @@ impl Conversation {
 
     /// Inserts a tool message after the message that holds the call.
     pub(super) fn answer(&mut self, event: &ToolCallResultEvent) -> Done {
-        let (id, call) = (event.message_id.clone(), event.tool_call_id.clone());
+        let id = event.message_id.clone();
+        let call = event.tool_call_id.clone();
         let mut message = ToolMessage::new(id, event.content.clone(), call);
         message.subagent_run_id.clone_from(&event.subagent_run_id);
         message.metadata.clone_from(&event.metadata);

@@ -17,14 +17,15 @@ pub enum Warning {
     /// The tool call does not exist. The event was not applied.
     #[error("the tool call does not exist")]
     NoToolCall,
-    /// The message is an activity or has an unknown role, and holds no text. The event was not applied.
+    /// The message is an activity or has an unknown role, and holds no text. The event was not
+    /// applied.
     #[error("the message holds no text")]
     NoText,
     /// The message is not an activity. The event was not applied.
     #[error("the message is not an activity")]
     NoActivity,
-    /// The parent of a call is not an assistant message. The call was added to a new message with the call's
-    /// identifier.
+    /// The parent of a call is not an assistant message. The call was added to a new message with
+    /// the call's identifier.
     #[error("the parent of the tool call is not an assistant message")]
     ParentNotAssistant,
     /// A call was opened again under another tool name, which it now has.
@@ -39,7 +40,8 @@ pub enum Warning {
     /// A patch would replace the object that an activity's content has to be. It was not applied.
     #[error("the content of an activity has to remain an object")]
     NotAnObject,
-    /// A value is nested too deeply or has a number outside the range of a double. It was not applied.
+    /// A value is nested too deeply or has a number outside the range of a double. It was not
+    /// applied.
     #[error("the value is nested too deeply or has too large a number")]
     Unreadable,
     /// The limit would be exceeded. The excess was not applied.

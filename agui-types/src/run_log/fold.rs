@@ -17,7 +17,8 @@ impl RunLog {
 
     /// Moves the older half of the recent events to the compacted ones.
     ///
-    /// Deltas of one target that follow each other are joined as text, so that a long message is not decoded again each time.
+    /// Deltas of one target that follow each other are joined as text, so that a long message is
+    /// not decoded again each time.
     fn fold(&mut self) {
         let is_short = |frame: &Bytes| frame.len() <= MAX_EXTENDED;
         let mut delta =

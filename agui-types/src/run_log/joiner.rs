@@ -6,9 +6,11 @@ use bytes::Bytes;
 /// Size of a joined frame, in bytes, from which on a further delta begins another one.
 const MAX_JOINED: usize = 1 << 20;
 
-/// Joins deltas of one target that follow each other in the frames of a run. The frames are not decoded.
+/// Joins deltas of one target that follow each other in the frames of a run. The frames are not
+/// decoded.
 ///
-/// Joined frames are fewer, and [reduce](crate::reduce) to the same messages. Joined deltas have no event id.
+/// Joined frames are fewer, and [reduce](crate::reduce) to the same messages. Joined deltas have no
+/// event id.
 ///
 /// ```
 /// use agui_types::event::TextMessageContentEvent;

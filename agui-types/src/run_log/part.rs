@@ -7,7 +7,8 @@ use bytes::Bytes;
 /// A part of a log. It extends a copy in another process or a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogPart {
-    /// Compacted events that replace all events up to [`LogBase::last`]; `None` if the copy has those already.
+    /// Compacted events that replace all events up to [`LogBase::last`]; `None` if the copy has
+    /// those already.
     pub base: Option<LogBase>,
     /// The number of the event before `frames`.
     pub after: u64,
@@ -39,8 +40,8 @@ impl LogPart {
 }
 
 impl RunLog {
-    /// Returns the events after number `after`: as many as fit into `max_bytes`, but at least one. The compacted events are
-    /// included if `after` is among them.
+    /// Returns the events after number `after`: as many as fit into `max_bytes`, but at least one.
+    /// The compacted events are included if `after` is among them.
     pub fn part(&self, after: u64, max_bytes: usize) -> LogPart {
         let base =
             (after < self.folded).then(|| LogBase { last: self.folded, frames: self.old.clone() });
@@ -54,8 +55,8 @@ impl RunLog {
 
     /// Extends this copy of a log by a part of the original.
     ///
-    /// Events that the copy already has stay unchanged. A part after a gap is ignored; request the next one from
-    /// [`last`](Self::last).
+    /// Events that the copy already has stay unchanged. A part after a gap is ignored; request the
+    /// next one from [`last`](Self::last).
     pub fn apply(&mut self, part: LogPart) {
         if self.ended {
             return;

@@ -8,7 +8,8 @@ use core::mem;
 /// Size of a block, in bytes, up to which further frames are added to it.
 const MAX_BLOCK: usize = 64 << 10;
 
-/// Frames in blocks of many: most frames are short, and would cost less than their allocations. Clones share the full blocks.
+/// Frames in blocks of many: most frames are short, and would cost less than their allocations.
+/// Clones share the full blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecentFrames {
     /// Full blocks, the oldest first.

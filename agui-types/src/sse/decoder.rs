@@ -8,12 +8,12 @@ use jsonrpc_core::wire::{self, DecodeError, Wire};
 
 /// Splits a body of server-sent events that arrives in pieces of any size.
 ///
-/// It accepts what browsers accept: line feeds, carriage returns or both as line ends, `data` over several lines,
-/// comments, a byte order mark and unknown fields. Frames are returned in order. A frame that is too long or not UTF-8
-/// is one error, and decoding continues after it.
+/// It accepts what browsers accept: line feeds, carriage returns or both as line ends, `data` over
+/// several lines, comments, a byte order mark and unknown fields. Frames are returned in order. A
+/// frame that is too long or not UTF-8 is one error, and decoding continues after it.
 ///
-/// It holds one unfinished frame up to its limit, and the frames of the last push. Take all frames before the next
-/// push.
+/// It holds one unfinished frame up to its limit, and the frames of the last push. Take all frames
+/// before the next push.
 ///
 /// ```
 /// use agui_types::event::Event;
@@ -28,7 +28,8 @@ use jsonrpc_core::wire::{self, DecodeError, Wire};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Spec: [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream)
+/// Spec: [Server-sent events,
+/// HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream)
 #[derive(Debug)]
 pub struct Decoder {
     limit: usize,
@@ -50,7 +51,8 @@ pub struct Decoder {
 
 /// One dispatched event of a stream.
 ///
-/// Spec: [Dispatching, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage)
+/// Spec: [Dispatching,
+/// HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage)
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frame {
@@ -138,8 +140,8 @@ impl Decoder {
 
     /// Handles the end of the body. Lines without a final empty line become a frame.
     ///
-    /// Browsers drop such a frame; the first-party client reads it. It may be truncated, so data that fails to decode
-    /// is not necessarily an error of the producer.
+    /// Browsers drop such a frame; the first-party client reads it. It may be truncated, so data
+    /// that fails to decode is not necessarily an error of the producer.
     pub fn finish(&mut self) {
         if !self.line.is_empty() {
             self.end_line();
@@ -208,8 +210,10 @@ impl Decoder {
     }
 
     fn dispatch(&mut self) {
-        let (data, event) = (self.data.take(), self.event.take());
-        let (too_long, not_utf8) = (mem::take(&mut self.too_long), mem::take(&mut self.not_utf8));
+        let data = self.data.take();
+        let event = self.event.take();
+        let too_long = mem::take(&mut self.too_long);
+        let not_utf8 = mem::take(&mut self.not_utf8);
         if too_long {
             self.ready.push_back(Err(FrameError::TooLong { limit: self.limit }));
         } else if not_utf8 {

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{self, DecodeError};
 use jsonrpc_core::{JsonStr, write_str};
 
-/// Writes the deltas of one message or tool call. The members common to all of them are encoded once.
+/// Writes the deltas of one message or tool call. The members common to all of them are encoded
+/// once.
 ///
 /// Each event equals what [`write_event`](super::write_event) writes for the same members.
 ///
@@ -73,7 +74,8 @@ impl DeltaWriter {
         out.extend_from_slice(END);
     }
 
-    /// Appends the event of a delta that is a JSON string already. Its text is copied without a check.
+    /// Appends the event of a delta that is a JSON string already. Its text is copied without a
+    /// check.
     pub fn write_escaped(&self, out: &mut Vec<u8>, delta: JsonString<'_>) {
         out.extend_from_slice(&self.head);
         out.extend_from_slice(delta.as_str().as_bytes());

@@ -170,7 +170,8 @@ impl Run {
     }
 
     fn check_call(&self, event: &ToolCallStartEvent) -> Result<(), Breach> {
-        let (id, tag) = (event.tool_call_id.as_str(), event.subagent_run_id.as_ref());
+        let id = event.tool_call_id.as_str();
+        let tag = event.subagent_run_id.as_ref();
         let parent = event.parent_message_id.as_ref().and_then(|id| self.texts.owner(id.as_str()));
         if let (Some(parent), Some(_)) = (parent, tag) {
             Rule::ToolCallParentOwner.holds(parent.as_ref() == tag, id)?;

@@ -141,7 +141,8 @@ impl Thread {
             Event::MessagesSnapshot(e) => self.learn(&e.messages, true),
             Event::TextMessageStart(e) => {
                 let role = e.role.as_ref().unwrap_or(&TextMessageRole::Assistant).as_str().into();
-                let (name, owner) = (e.name.clone(), e.subagent_run_id.clone());
+                let name = e.name.clone();
+                let owner = e.subagent_run_id.clone();
                 self.meet(&e.message_id, Known::Text { role, name, owner });
             }
             Event::ReasoningMessageStart(e) => {
@@ -362,7 +363,8 @@ impl Known {
 }
 
 fn check_span(event: &ReasoningEndEvent, run: &Run) -> Result<(), Breach> {
-    let (tag, id) = (event.subagent_run_id.as_ref(), &event.message_id);
+    let tag = event.subagent_run_id.as_ref();
+    let id = &event.message_id;
     let agrees = match (run.span_owner(id), tag) {
         (Some(owner), Some(_)) => owner.as_ref() == tag,
         _ => true,

@@ -43,7 +43,8 @@ fn answered(
 const STRICTER: &[(&str, Rule)] =
     &[("finished by wrong run id", Rule::RunChanged), ("truncated", Rule::Truncated)];
 
-/// Each recorded stream gives the first-party client's verdict, messages, state and interrupts, in pieces of any size.
+/// Each recorded stream gives the first-party client's verdict, messages, state and interrupts, in
+/// pieces of any size.
 #[test]
 fn recorded_answers_match_the_first_party_client() {
     let mut stricter = Vec::new();
@@ -56,7 +57,8 @@ fn recorded_answers_match_the_first_party_client() {
             event.and_then(|event| event[member].as_str()).unwrap_or("r").to_owned()
         };
         let mut agent = Agent::new(named("threadId"));
-        let (input, body) = (&stream["input"], frames(events));
+        let input = &stream["input"];
+        let body = frames(events);
         if let Some(messages) = input.get("messages") {
             agent.messages = wire::decode(&messages.to_string()).expect("messages");
         }
@@ -139,10 +141,12 @@ fn empty_stream_is_accepted() {
     let mut response = request.response(200, Some("text/event-stream"));
     response.push(b": no events\n\n");
     response.finish();
-    assert_eq!((response.poll(), response.end()), (None, None));
+    assert_eq!(response.poll(), None);
+    assert_eq!(response.end(), None);
 }
 
-/// The first-party client accepts a run after the error of another, under any identifier, and nothing else.
+/// The first-party client accepts a run after the error of another, under any identifier, and
+/// nothing else.
 #[test]
 fn run_after_the_error_of_a_run_is_accepted() {
     let error = || json!({"type":"RUN_ERROR","message":"no"});
@@ -164,7 +168,8 @@ fn run_after_the_error_of_a_run_is_accepted() {
     }
 }
 
-/// The first-party client rejects an event with an unknown role, and drops a message with one from a snapshot.
+/// The first-party client rejects an event with an unknown role, and drops a message with one from
+/// a snapshot.
 #[test]
 fn unknown_role_is_rejected_in_an_event_and_dropped_in_a_snapshot() {
     let table = [

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 type Made = (Vec<Message>, Value, Option<RunEnd>);
 
 fn expanded(events: Vec<Event>) -> Vec<Event> {
-    let (mut expander, mut out) = (Expander::new(), Vec::new());
+    let mut expander = Expander::new();
+    let mut out = Vec::new();
     for event in events {
         expander.handle(event, &mut out).expect("no violation");
     }
@@ -265,7 +266,8 @@ fn cut<'a>(delta: &str, cuts: &mut impl Iterator<Item = &'a Index>) -> Vec<Strin
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// A compacted stream breaks no rule that the stream keeps, has the same result, and cannot be compacted further.
+    /// A compacted stream breaks no rule that the stream keeps, has the same result, and cannot be
+    /// compacted further.
     #[test]
     fn compaction_keeps_the_result(
         (strict, events) in any::<bool>().prop_flat_map(|strict| (Just(strict), generate::stream(strict))),
@@ -278,7 +280,8 @@ proptest! {
         prop_assert_eq!(compact(shorter.clone()), Ok(shorter));
     }
 
-    /// The result of a stream does not depend on how its deltas are split, whether they are joined again or not.
+    /// The result of a stream does not depend on how its deltas are split, whether they are joined
+    /// again or not.
     #[test]
     fn split_deltas_keep_the_result(
         (strict, events) in any::<bool>().prop_flat_map(|strict| (Just(strict), generate::stream(strict))),

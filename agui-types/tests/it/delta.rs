@@ -59,12 +59,14 @@ proptest! {
         ][kind];
         let written = serde_json::json!({"type": event_type, name: id, "delta": delta}).to_string();
         let read = DeltaRef::read(&written).ok_or_else(|| TestCaseError::fail("no delta"))?;
-        prop_assert_eq!((&*read.id, &*read.delta), (&*id, &*delta));
+        prop_assert_eq!(&*read.id, &*id);
+        prop_assert_eq!(&*read.delta, &*delta);
         let plain = serde_json::to_string(&delta).expect("JSON").len() == delta.len() + 2;
         prop_assert_eq!(matches!(read.delta, std::borrow::Cow::Borrowed(_)), plain);
     }
 
-    /// The delta writer writes the same bytes as the event writer, for decoded and for escaped text.
+    /// The delta writer writes the same bytes as the event writer, for decoded and for escaped
+    /// text.
     #[test]
     fn delta_writer_matches_the_event_writer(id in text(), delta in text()) {
         let mut expected = Vec::new();
@@ -77,8 +79,10 @@ proptest! {
         }
         let raw = Raw::from_value(&delta).expect("JSON");
         let (escaped, parsed) = JsonString::parse(raw.as_str()).expect("a string");
-        prop_assert_eq!((escaped.as_str(), &*parsed), (raw.as_str(), &*delta));
-        let (mut plain, mut verbatim) = (Vec::new(), Vec::new());
+        prop_assert_eq!(escaped.as_str(), raw.as_str());
+        prop_assert_eq!(&*parsed, &*delta);
+        let mut plain = Vec::new();
+        let mut verbatim = Vec::new();
         for writer in [
             DeltaWriter::text_message(&id.as_str().into()),
             DeltaWriter::reasoning_message(&id.as_str().into()),
@@ -117,5 +121,6 @@ fn other_json_values_are_rejected() {
         assert!(JsonString::parse(text).is_err(), "{text}");
     }
     let (spaced, value) = JsonString::parse(" \"a\\n\" ").expect("a string");
-    assert_eq!((spaced.as_str(), &*value), ("\"a\\n\"", "a\n"));
+    assert_eq!(spaced.as_str(), "\"a\\n\"");
+    assert_eq!(&*value, "a\n");
 }

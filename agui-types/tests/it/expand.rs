@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn expanded(events: impl IntoIterator<Item = Event>) -> Result<Vec<Event>, Violation> {
-    let (mut expander, mut out) = (Expander::new(), Vec::new());
+    let mut expander = Expander::new();
+    let mut out = Vec::new();
     events.into_iter().try_for_each(|event| expander.handle(event, &mut out))?;
     Ok(out)
 }
@@ -29,7 +30,8 @@ fn json(events: &[Event]) -> Value {
 fn recordings_are_delivered_as_by_the_first_party_client() {
     let mut warned = 0;
     for stream in recorded().iter().filter(|stream| stream["verdict"] == "accepted") {
-        let (mut kept, mut reported) = (Vec::new(), Vec::new());
+        let mut kept = Vec::new();
+        let mut reported = Vec::new();
         for event in stream["stream"].as_array().expect("a list") {
             let event_type = event["type"].as_str().expect("a type");
             let (event, nulls) = enforce::read_event(&event.to_string()).expect("an event");
@@ -49,8 +51,8 @@ fn recordings_are_delivered_as_by_the_first_party_client() {
         let delivered = expanded(kept).expect("no violation");
         let mut expected = stream["delivered"].clone();
         if stream["name"] == "run started input echo adds" {
-            // The client writes out the empty lists that the absence of these two members means; wire types keep them
-            // absent. Spec: https://ag-ui.com/spec/1.0/schema#runagentinput
+            // The client writes out the empty lists that the absence of these two members means;
+            // wire types keep them absent. Spec: https://ag-ui.com/spec/1.0/schema#runagentinput
             let input = expected[0]["input"].as_object_mut().expect("an object");
             let written = [input.remove("tools"), input.remove("context")];
             assert_eq!(written, [Some(json!([])), Some(json!([]))]);
@@ -130,7 +132,8 @@ fn chunk_members_are_copied_to_the_expanded_events() {
 
 #[test]
 fn open_streams_have_a_limit() {
-    let (mut expander, mut out) = (Expander::new(), Vec::new());
+    let mut expander = Expander::new();
+    let mut out = Vec::new();
     let mut open = |number: usize| {
         let id = number.to_string();
         let chunk = json!([{"type":"TEXT_MESSAGE_CHUNK","messageId":id,"subagentRunId":id}]);
@@ -156,7 +159,8 @@ proptest! {
                 events.iter().try_for_each(|event| verifier.handle(event)).map_err(|it| it.rule())
             };
             let verdict = judge(&events);
-            let (mut expander, mut out) = (Expander::new(), Vec::new());
+            let mut expander = Expander::new();
+            let mut out = Vec::new();
             let expansion: Result<(), Violation> = events
                 .into_iter()
                 .try_for_each(|event| expander.handle(event, &mut out));

@@ -5,8 +5,8 @@ use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Returns the number of cases of a property: `ordinary` for proptest's default of 256 cases, and in
-/// proportion for another `PROPTEST_CASES`.
+/// Returns the number of cases of a property: `ordinary` for proptest's default of 256 cases, and
+/// in proportion for another `PROPTEST_CASES`.
 pub(crate) fn cases(ordinary: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let cases = (ordinary.saturating_mul(config.cases) / 256).max(1);

@@ -146,7 +146,8 @@ fn operations_follow_the_rfc() {
     for (before, operations, after) in applied() {
         let mut document = Document::new(before.clone());
         let applied = document.apply(&patch(&operations));
-        assert_eq!((applied, document.value()), (Ok(()), &after), "{before} {operations}");
+        assert_eq!(applied, Ok(()), "{before} {operations}");
+        assert_eq!(document.value(), &after, "{before} {operations}");
         assert_eq!(reference(&before, &operations), Some(after), "{before} {operations}");
     }
 }
@@ -214,7 +215,8 @@ fn reference(document: &Value, operations: &Value) -> Option<Value> {
             let tokens = text.split('/').skip(1).map(|it| it.replace("~1", "/").replace("~0", "~"));
             Some(tokens.collect::<Vec<_>>())
         };
-        let (path, value) = (tokens("path")?, &operation["value"]);
+        let path = tokens("path")?;
+        let value = &operation["value"];
         match operation["op"].as_str()? {
             "add" => with(&document, &path, Some(value), true),
             "remove" => with(&document, &path, None, false),
@@ -286,7 +288,8 @@ fn with(document: &Value, path: &[String], value: Option<&Value>, adds: bool) ->
                 token => place(token, length + usize::from(adds))?,
             };
             let skipped = usize::from(!adds);
-            let (before, after) = (&elements[..place], &elements[place + skipped..]);
+            let before = &elements[..place];
+            let after = &elements[place + skipped..];
             Some(before.iter().chain(value).chain(after).cloned().collect())
         }
         (Value::Object(members), rest) => {

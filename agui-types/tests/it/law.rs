@@ -1,4 +1,5 @@
-//! The law of wire types: decode, then encode, gives the same JSON value. Tested for every declared type.
+//! The law of wire types: decode, then encode, gives the same JSON value. Tested for every declared
+//! type.
 use crate::generate;
 use crate::model::{self, Member, Shape};
 use agui_types::capabilities::*;
@@ -169,7 +170,8 @@ impl Documents {
             members.push(value.prop_map(move |value| vec![(wire.clone(), value, true)]).boxed());
         }
         for member in optional {
-            let (wire, null) = (member.wire.clone(), member.wire.clone());
+            let wire = member.wire.clone();
+            let null = member.wire.clone();
             let value =
                 self.of(&member.kind).prop_filter("null is absent", |it| !it.value.is_null());
             members.push(
@@ -196,7 +198,8 @@ fn plain(value: Value) -> Document {
 fn object(members: Members) -> Document {
     let text: Vec<_> =
         members.iter().map(|(name, value, _)| format!("{}:{}", json!(name), value.text)).collect();
-    let (mut value, mut without_nulls) = (Map::new(), Map::new());
+    let mut value = Map::new();
+    let mut without_nulls = Map::new();
     for (name, document, counts) in members {
         if counts {
             without_nulls.insert(name.clone(), document.without_nulls);

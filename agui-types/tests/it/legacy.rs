@@ -84,10 +84,8 @@ fn translations_are_reported_and_malformed_events_are_errors() {
     assert_eq!(error.to_string(), "expected member `delta`, got none");
     let newer = r#"{"type":"THINKING_HARDER"}"#;
     let (event, reported) = handle(newer).expect("an event");
-    assert_eq!(
-        (serde_json::to_string(&event).expect("JSON"), reported),
-        (newer.into(), Vec::new())
-    );
+    assert_eq!(serde_json::to_string(&event).expect("JSON"), newer);
+    assert_eq!(reported, Vec::new());
 }
 
 #[test]

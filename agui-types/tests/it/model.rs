@@ -79,7 +79,10 @@ fn read_item(lines: &[&str], types: &mut BTreeMap<String, Shape>) {
         }
         return;
     }
-    let (mut name, mut tag, mut optional, mut sections) = (None, None, false, [vec![], vec![]]);
+    let mut name = None;
+    let mut tag = None;
+    let mut optional = false;
+    let mut sections = [vec![], vec![]];
     let mut names = Vec::new();
     for line in &lines[1..] {
         if let Some(rest) = line.strip_prefix("pub struct ") {

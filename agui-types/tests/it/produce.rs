@@ -192,7 +192,8 @@ proptest! {
         let pending: Vec<&ToolCallId> = if restated { listed } else { reducer.pending_tool_call_ids() };
         for pending in pending {
             let tool = made.iter().find(|(id, _)| id == pending).map(|(_, tool)| tool.as_str());
-            // The generated events call `f`, which the application does not provide; it belongs to the agent.
+            // The generated events call `f`, which the application does not provide; it belongs to
+            // the agent.
             prop_assert_eq!(tool, Some("page"));
         }
     }

@@ -88,7 +88,8 @@ fn downgraded(
     profile: Profile,
 ) -> (Vec<Event>, Vec<Loss>) {
     let mut downgrade = Downgrade::to(profile);
-    let (mut given, mut lost) = (Vec::new(), Vec::new());
+    let mut given = Vec::new();
+    let mut lost = Vec::new();
     for event in events {
         let (event, losses) = downgrade.handle(event);
         given.extend(event);
@@ -169,18 +170,16 @@ fn streams_are_downgraded_for_legacy_clients() {
     for (given, expected, losses) in table {
         let events: Vec<Event> = wire::decode(&given.to_string()).expect("events");
         let (left, lost) = downgraded(events.clone(), Profile::Legacy);
-        assert_eq!(
-            (serde_json::to_value(left).expect("JSON"), lost),
-            (expected, losses),
-            "{given}"
-        );
+        assert_eq!(serde_json::to_value(left).expect("JSON"), expected, "{given}");
+        assert_eq!(lost, losses, "{given}");
         assert_eq!(downgraded(events.clone(), Profile::V1), (events, Vec::new()), "{given}");
     }
 }
 
 /// The result has no refused event, and a valid stream stays valid.
 fn holds(events: Vec<Event>) {
-    let (mut expander, mut expanded) = (Expander::new(), Vec::new());
+    let mut expander = Expander::new();
+    let mut expanded = Vec::new();
     for event in events {
         let Some(event) = enforce::enforce_event(event).0 else { continue };
         expander.handle(event, &mut expanded).expect("no violation");

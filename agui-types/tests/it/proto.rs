@@ -66,7 +66,8 @@ proptest! {
     /// An event that the binary form can express round-trips, however the body is split.
     #[test]
     fn events_round_trip(events in prop::collection::vec(generate::event(), 1..8), cut in 1..40_usize) {
-        let (mut body, mut said) = (Vec::new(), Vec::new());
+        let mut body = Vec::new();
+        let mut said = Vec::new();
         for event in events {
             let (event, removals) = enforce::enforce_event(event);
             prop_assert_eq!(removals, Vec::new());
@@ -74,7 +75,8 @@ proptest! {
             proto::write_event(&mut body, &event).map_err(|error| TestCaseError::fail(error.to_string()))?;
             said.push(event);
         }
-        let (mut decoder, mut read) = (Decoder::default(), Vec::new());
+        let mut decoder = Decoder::default();
+        let mut read = Vec::new();
         for piece in body.chunks(cut) {
             decoder.push(piece);
             while let Some(frame) = decoder.next_frame() {
@@ -151,7 +153,8 @@ fn malformed_messages_are_errors() {
     let finished = finished.expect("bytes");
     let twice = [finished.clone(), finished.clone()].concat();
     let mut mistyped = finished.clone();
-    // The type in the base: envelope key (two bytes), its length, base key, its length, type key, type.
+    // The type in the base: envelope key (two bytes), its length, base key, its length, type key,
+    // type.
     mistyped[6] = 14;
     let table = [
         (Vec::new(), DecodeError::Empty),
@@ -181,7 +184,8 @@ fn frames_have_a_limit_and_an_end() {
     assert_eq!(decoder.next_frame(), None);
     let mut decoder = Decoder::default();
     decoder.push(&[0, 0, 0]);
-    assert_eq!((decoder.next_frame(), decoder.finish()), (None, Err(FrameError::BrokenOff)));
+    assert_eq!(decoder.next_frame(), None);
+    assert_eq!(decoder.finish(), Err(FrameError::BrokenOff));
 }
 
 #[test]
@@ -233,8 +237,8 @@ fn repeated_keys_keep_the_last_value() {
     assert_eq!(serde_json::to_value(event).expect("JSON"), expected);
 }
 
-/// The order of JavaScript, on which the first-party encoder relies: array indices first; of equal names the last
-/// value.
+/// The order of JavaScript, on which the first-party encoder relies: array indices first; of equal
+/// names the last value.
 #[test]
 fn members_are_in_the_order_of_javascript() {
     let written = |value: &str| {

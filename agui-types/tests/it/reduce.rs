@@ -19,7 +19,8 @@ fn run(input: &Value, stream: &Value) -> Option<(Reducer, Vec<Warning>)> {
     }
     let input: RunAgentInput = wire::decode(&whole.to_string()).expect("an input");
     let mut reducer = Reducer::for_input(&input).expect("a state");
-    let (mut expander, mut verifier) = (Expander::new(), Verifier::tolerant());
+    let mut expander = Expander::new();
+    let mut verifier = Verifier::tolerant();
     let mut warnings = Vec::new();
     for event in stream.as_array().expect("a list") {
         let (event, _) = enforce::read_event(&event.to_string()).ok()?;
@@ -61,15 +62,17 @@ const SILENT: &[&str] = &["activity delta missing target", "encrypted unknown en
 
 #[test]
 fn recordings_have_the_recorded_result() {
-    let (mut accepted, mut silent) = (0, Vec::new());
+    let mut accepted = 0;
+    let mut silent = Vec::new();
     for stream in recorded() {
         let name = stream["name"].as_str().expect("a name").to_owned();
         let reduced = run(&stream["input"], &stream["stream"]);
         if stream["verdict"] == "rejected" {
             assert!(reduced.is_none(), "{name}");
-            // The client delivers events later than it reads them, and an error overtakes those. The conversation is
-            // therefore the initial one; no clause requires that.
-            assert_eq!((&stream["messages"], &stream["state"]), (&json!([]), &json!({})), "{name}");
+            // The client delivers events later than it reads them, and an error overtakes those.
+            // The conversation is therefore the initial one; no clause requires that.
+            assert_eq!(&stream["messages"], &json!([]), "{name}");
+            assert_eq!(&stream["state"], &json!({}), "{name}");
             continue;
         }
         accepted += 1;
@@ -93,16 +96,14 @@ fn recordings_have_the_recorded_result() {
             }
             _ => (None, json!([])),
         };
-        assert_eq!(
-            (result.as_ref(), &interrupts),
-            (stream.get("result"), &stream["pendingInterrupts"]),
-            "{name}"
-        );
+        assert_eq!(result.as_ref(), stream.get("result"), "{name}");
+        assert_eq!(&interrupts, &stream["pendingInterrupts"], "{name}");
         let reported = stream["warnings"].as_array().expect("a list").iter();
         let reported: Vec<_> =
             reported.filter_map(|words| meant(words.as_str().expect("words"))).collect();
         if SILENT.contains(&name.as_str()) {
-            assert_eq!((warnings, reported.len()), (vec![Warning::NoMessage], 0), "{name}");
+            assert_eq!(warnings, vec![Warning::NoMessage], "{name}");
+            assert_eq!(reported.len(), 0, "{name}");
             silent.push(name);
             continue;
         }
@@ -204,7 +205,8 @@ fn metadata_is_merged_into_its_target() {
 
 /// A type describes one value: a new value without a type has none.
 ///
-/// Spec: [`encryptedValueType`, 1.1](https://ag-ui.com/spec/1.1/events/reasoning#encryptedvaluetype)
+/// Spec: [`encryptedValueType`,
+/// 1.1](https://ag-ui.com/spec/1.1/events/reasoning#encryptedvaluetype)
 #[test]
 fn encrypted_value_type_follows_its_value() {
     let value = |value: &str, kind: Option<&str>| {
@@ -219,10 +221,8 @@ fn encrypted_value_type_follows_its_value() {
     assert_eq!(messages[0]["encryptedValueType"], "acme.kind");
     let (messages, _) =
         made(json!([started(), text, value("v", Some("acme.kind")), value("w", None)]));
-    assert_eq!(
-        (&messages[0]["encryptedValue"], messages[0].get("encryptedValueType")),
-        (&json!("w"), None)
-    );
+    assert_eq!(&messages[0]["encryptedValue"], &json!("w"));
+    assert_eq!(messages[0].get("encryptedValueType"), None);
 }
 
 #[test]
@@ -278,7 +278,8 @@ fn skipped_events_are_reported() {
     assert_eq!(handle(r#"{"type":"NEWER"}"#), Some(Warning::UnknownEvent));
     assert_eq!(handle(r#"{"type":"TOOL_CALL_END","toolCallId":"c"}"#), Some(Warning::NoToolCall));
     assert_eq!(handle(r#"{"type":"STATE_SNAPSHOT","snapshot":1e999}"#), Some(Warning::Unreadable));
-    assert_eq!((reducer.messages(), reducer.state()), (&[][..], &json!({})));
+    assert_eq!(reducer.messages(), &[][..]);
+    assert_eq!(reducer.state(), &json!({}));
 }
 
 #[test]
@@ -313,7 +314,8 @@ fn conversation_size_is_limited() {
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// For any events in any order the reducer does not panic, and every message and call is found again.
+    /// For any events in any order the reducer does not panic, and every message and call is found
+    /// again.
     #[test]
     fn messages_and_calls_are_indexed(events in generate::events()) {
         let mut reducer = Reducer::new();

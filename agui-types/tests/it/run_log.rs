@@ -93,7 +93,8 @@ fn step() -> impl Strategy<Value = Step> {
 fn decoded(frames: &Frames) -> (Vec<Event>, String) {
     let mut decoder = Decoder::default();
     decoder.push(&frames.bytes);
-    let (mut events, mut last) = (Vec::new(), String::new());
+    let mut events = Vec::new();
+    let mut last = String::new();
     while let Some(frame) = decoder.next_frame() {
         let frame = frame.expect("a frame");
         events.push(frame.decode().expect("an event"));
@@ -174,7 +175,8 @@ fn unread_events_are_returned_as_they_were_sent() {
         let Read::Frames(frames) = log.read(after as u64, BATCH) else { panic!("frames") };
         let (rest, last) = decoded(&frames);
         assert_eq!(rest, events[after..]);
-        assert_eq!((last.as_str(), frames.last), ("r_1:13", 13));
+        assert_eq!(last.as_str(), "r_1:13");
+        assert_eq!(frames.last, 13);
         let Read::Frames(one) = log.read(after as u64, 0) else { panic!("one frame") };
         assert_eq!(decoded(&one).0, events[after..=after]);
     }
@@ -189,7 +191,8 @@ fn unread_events_are_returned_as_they_were_sent() {
 #[test]
 fn written_deltas_are_logged_as_their_events() {
     let writer = DeltaWriter::text_message(&"m".into());
-    let (mut pushed, mut written) = (RunLog::new(&input(), LIMITS), RunLog::new(&input(), LIMITS));
+    let mut pushed = RunLog::new(&input(), LIMITS);
+    let mut written = RunLog::new(&input(), LIMITS);
     for event in run(200) {
         pushed.push(&event).expect("room");
         match &event {
@@ -282,7 +285,8 @@ fn events_that_cannot_be_compacted_stay() {
     assert_eq!(seen, events);
 }
 
-/// Deltas are joined in their encoded form: escaped quotes and backslashes do not end a text, and other members are kept.
+/// Deltas are joined in their encoded form: escaped quotes and backslashes do not end a text, and
+/// other members are kept.
 #[test]
 fn joined_deltas_have_the_whole_text() {
     let pieces = ["a\"", "\\", "\"}\n\n", "é", "\",\"delta\":\"", "word ".repeat(40).as_str()]
@@ -317,7 +321,8 @@ fn continued_run_continues_the_numbers() {
     assert_eq!(log.push(&started()).ok(), Some(8));
     for after in [0, 3, 7] {
         let Read::Frames(frames) = log.read(after, BATCH) else { panic!("frames") };
-        assert_eq!((frames.last, decoded(&frames).1.as_str()), (8, "r_1:8"));
+        assert_eq!(frames.last, 8);
+        assert_eq!(decoded(&frames).1.as_str(), "r_1:8");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Server-sent events: the decoder against the algorithm of the HTML specification, the encoder against the decoder.
+//! Server-sent events: the decoder against the algorithm of the HTML specification, the encoder
+//! against the decoder.
 use crate::generate;
 use agui_types::event::{CustomEvent, Event, TextMessageContentEvent};
 use agui_types::sse::{self, Decoder, Frame, FrameError};
@@ -31,13 +32,15 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// The specification's algorithm for a whole body, with the first-party client's extension: the end of the body ends a
-/// frame.
+/// The specification's algorithm for a whole body, with the first-party client's extension: the end
+/// of the body ends a frame.
 fn by_the_book(body: &str) -> Vec<(String, Option<String>, String)> {
     let body = body.strip_prefix('\u{feff}').unwrap_or(body);
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
-    let (mut data, mut event, mut id, mut dispatched) =
-        (String::new(), String::new(), String::new(), vec![]);
+    let mut data = String::new();
+    let mut event = String::new();
+    let mut id = String::new();
+    let mut dispatched = vec![];
     let mut has_event = false;
     for line in body.split('\n').chain([""]) {
         if line.is_empty() {

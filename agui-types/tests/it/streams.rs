@@ -1,5 +1,5 @@
-//! Streams that break each rule, streams that break none, and recordings with the verdict of the first-party client
-//! 1.0.0.
+//! Streams that break each rule, streams that break none, and recordings with the verdict of the
+//! first-party client 1.0.0.
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::verify::{Rule, Verifier, Violation};
@@ -78,7 +78,8 @@ fn valid_streams_are_accepted() {
     }
 }
 
-/// One file for each rule. Each line is a stream that breaks the rule in its last event (or end) and nowhere before.
+/// One file for each rule. Each line is a stream that breaks the rule in its last event (or end)
+/// and nowhere before.
 #[test]
 fn invalid_streams_are_rejected_by_their_rule() {
     let files = files("invalid");
@@ -197,7 +198,8 @@ const WORDS: &[(&str, Rule)] = &[
     ("opener's subagent", Rule::OwnerMismatch),
 ];
 
-/// Cases in which the strict verifier rejects what the client accepts. The rule's link has the clause.
+/// Cases in which the strict verifier rejects what the client accepts. The rule's link has the
+/// clause.
 const STRICTER: &[(&str, Rule)] = &[
     ("first unknown then started", Rule::UnknownEvent),
     ("finished by wrong run id", Rule::RunChanged),
@@ -217,7 +219,8 @@ const STRICTER: &[(&str, Rule)] = &[
 #[test]
 fn recorded_verdicts_are_reproduced() {
     for stream in &recorded() {
-        let (name, events) = (&stream["name"], stream["stream"].as_array().expect("a list"));
+        let name = &stream["name"];
+        let events = stream["stream"].as_array().expect("a list");
         let error = stream["error"].as_str();
         assert_eq!(stream["verdict"] == "rejected", error.is_some(), "{name}");
         match (judge(Verifier::tolerant(), events), error) {
@@ -246,8 +249,8 @@ fn strict_differs_where_the_specification_is_stricter() {
     for stream in recorded() {
         let name = stream["name"].as_str().expect("a name").to_owned();
         let events = stream["stream"].as_array().expect("a list");
-        let (strict, tolerant) =
-            (judge(Verifier::strict(), events), judge(Verifier::tolerant(), events));
+        let strict = judge(Verifier::strict(), events);
+        let tolerant = judge(Verifier::tolerant(), events);
         match (&strict, &tolerant) {
             (Verdict::Accepted, Verdict::Accepted)
             | (Verdict::Malformed(_), Verdict::Malformed(_)) => {}

@@ -132,10 +132,13 @@ proptest! {
     /// The tolerant verifier accepts everything that the strict one accepts.
     #[test]
     fn strict_is_stricter(events in prop::collection::vec(prop_oneof![4 => event(), 1 => chunk()], 0..40)) {
-        let (mut strict, mut tolerant) = (verifier(true), verifier(false));
+        let mut strict = verifier(true);
+        let mut tolerant = verifier(false);
         for event in &events {
-            // A rejected event may have closed a chunk stream. Both verifiers continue from equal states.
-            let (was_strict, was_tolerant) = (strict.clone(), tolerant.clone());
+            // A rejected event may have closed a chunk stream. Both verifiers continue from equal
+            // states.
+            let was_strict = strict.clone();
+            let was_tolerant = tolerant.clone();
             if strict.handle(event).is_ok() {
                 prop_assert_eq!(rule(tolerant.handle(event)), None, "{:?}", event);
             } else {
@@ -147,7 +150,8 @@ proptest! {
     /// An event that breaks a rule counts as not sent.
     #[test]
     fn violations_change_nothing(events in prop::collection::vec(event(), 0..40), strict in any::<bool>()) {
-        let (mut all, mut only_taken) = (verifier(strict), verifier(strict));
+        let mut all = verifier(strict);
+        let mut only_taken = verifier(strict);
         for event in &events {
             let mut tried = only_taken.clone();
             let expected = rule(tried.handle(event));
@@ -159,10 +163,12 @@ proptest! {
         prop_assert_eq!(rule(all.finish()), rule(only_taken.finish()));
     }
 
-    /// A stream may end exactly when the accepted events leave no run open. The tolerant verifier accepts any end.
+    /// A stream may end exactly when the accepted events leave no run open. The tolerant verifier
+    /// accepts any end.
     #[test]
     fn stream_ends_after_its_runs(events in prop::collection::vec(event(), 0..40)) {
-        let (mut strict, mut tolerant) = (verifier(true), verifier(false));
+        let mut strict = verifier(true);
+        let mut tolerant = verifier(false);
         let mut active = true;
         for event in &events {
             let taken = strict.handle(event).is_ok();
@@ -195,7 +201,8 @@ proptest! {
     /// Chunks count as their expansion: both notations of a stream of messages break no rule.
     #[test]
     fn chunks_count_as_their_expansion(items in prop::collection::vec((0_u8..3, 0_usize..4), 0..12)) {
-        let (mut long, mut short) = (vec![started()], vec![started()]);
+        let mut long = vec![started()];
+        let mut short = vec![started()];
         for (number, (kind, deltas)) in items.iter().enumerate() {
             let id = format!("i{number}");
             let (open, more, close, first, next) = spellings(*kind, &id);
@@ -324,7 +331,8 @@ impl Producer {
             8 if which < self.calls.len() => self.close_call(which),
             9 if which < self.thoughts.len() => self.close_thought(which),
             10 if which < self.unanswered.len() => {
-                let (call, message) = (self.unanswered.remove(which), self.mint());
+                let call = self.unanswered.remove(which);
+                let message = self.mint();
                 self.say(ToolCallResultEvent::new(message, call, "x"));
             }
             11 => self.say(CustomEvent::new("acme.x", null())),

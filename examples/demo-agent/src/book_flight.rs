@@ -1,7 +1,8 @@
-//! A tool that books a flight: it asks for the flight and the seat, requests a tip from the model, and returns a
-//! ticket.
+//! A tool that books a flight: it asks for the flight and the seat, requests a tip from the model,
+//! and returns a ticket.
 //!
-//! The offers are derived from the cities, so that they are the same each time. No airline is involved.
+//! The offers are derived from the cities, so that they are the same each time. No airline is
+//! involved.
 use async_trait::async_trait;
 use jsonrpc_core::ErrorObject;
 use mcp_bridge::elicitations;
@@ -241,11 +242,13 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
     let number = ctx.step("ticket", || async { random_bytes::<4>().map(u32::from_be_bytes).ok() });
     let number = number.await?.ok_or_else(|| PluginError::failed("no ticket number"))?;
     ctx.progress(3.0, Some(3.0), Some("booked"));
-    let (ticket_number, price) = (format!("TKT-{number:08X}"), flight.price);
+    let ticket_number = format!("TKT-{number:08X}");
+    let price = flight.price;
     Ok(Booking::Booked(Ticket { ticket_number, flight, seat, price, tip }))
 }
 
-/// Returns the question for a flight, with the choices as text for clients that show only a message and a form.
+/// Returns the question for a flight, with the choices as text for clients that show only a message
+/// and a form.
 fn flight_question(trip: &Trip, flights: &[Flight]) -> String {
     let mut text = format!("Which flight from {} to {}?\n", trip.from, trip.destination);
     for (number, flight) in (1..).zip(flights) {

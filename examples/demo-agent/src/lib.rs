@@ -1,7 +1,8 @@
 //! An ACP agent on standard input and output, without a model.
 //!
-//! Its behaviour is scripted and deterministic: a word in the prompt selects it, and `help` lists the words. It covers what a
-//! client must handle, from streamed text to a crash, and is an example of an agent on `jsonrpc_core` and `acp_types`:
+//! Its behaviour is scripted and deterministic: a word in the prompt selects it, and `help` lists
+//! the words. It covers what a client must handle, from streamed text to a crash, and is an example
+//! of an agent on `jsonrpc_core` and `acp_types`:
 //!
 //! | module | holds |
 //! |---|---|
@@ -46,8 +47,8 @@ pub const DEFAULT_PAUSE: Duration = Duration::from_millis(15);
 
 /// Runs the agent on standard input and output until the input ends.
 ///
-/// The status is 0 after the end of the input, 3 after the word `crash`, 1 if the runtime cannot be created or standard input
-/// cannot be read, 2 if [`PAUSE_VARIABLE`] is not a number.
+/// The status is 0 after the end of the input, 3 after the word `crash`, 1 if the runtime cannot be
+/// created or standard input cannot be read, 2 if [`PAUSE_VARIABLE`] is not a number.
 pub fn run_stdio() -> ExitCode {
     let pause = match env::var(PAUSE_VARIABLE).ok().filter(|value| !value.is_empty()) {
         None => DEFAULT_PAUSE,

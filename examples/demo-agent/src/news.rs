@@ -1,4 +1,5 @@
-//! Words for updates that came with version 2. What version 1 has as well is sent if the client shows it.
+//! Words for updates that came with version 2. What version 1 has as well is sent if the client
+//! shows it.
 
 use crate::script::{Scene, Step};
 use crate::talk::say;

@@ -1,4 +1,5 @@
-//! Words that call tools of the client's page: from the session's MCP server named `ui`, or from its `_meta`.
+//! Words that call tools of the client's page: from the session's MCP server named `ui`, or from
+//! its `_meta`.
 
 use crate::page_tools::{PageTools, SERVER};
 use crate::script::{PageCall, Question, Scene, Step};
@@ -36,7 +37,8 @@ pub(crate) fn book(scene: &mut Scene) -> Vec<Step> {
 
 /// Calls a tool, and reports its result under a name.
 fn call(scene: &mut Scene, tool: &'static str, arguments: Value, who: &'static str) -> Vec<Step> {
-    let (id, name) = (scene.tool_call_id(), scene.message_id());
+    let id = scene.tool_call_id();
+    let name = scene.message_id();
     let ended = id.clone();
     let then = move |result: Result<String, String>| {
         let (end, said) = match result {

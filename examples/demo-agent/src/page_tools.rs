@@ -1,4 +1,5 @@
-//! The way to the tools of the client's page: the session's MCP server named `ui`, or an extension method.
+//! The way to the tools of the client's page: the session's MCP server named `ui`, or an extension
+//! method.
 
 use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
 use acp_types::v2;
@@ -35,8 +36,10 @@ impl PageTools {
     pub(crate) fn of_v2(request: &v2::session_setup::NewSessionRequest) -> Self {
         let server = request.mcp_servers.iter().flatten().find_map(|server| match server {
             v2::session_setup::McpServer::Stdio(server) if server.name == SERVER => {
-                let (args, env) = (server.args.clone(), server.env.clone());
-                let (args, env) = (args.unwrap_or_default(), env.unwrap_or_default());
+                let args = server.args.clone();
+                let env = server.env.clone();
+                let args = args.unwrap_or_default();
+                let env = env.unwrap_or_default();
                 Some(McpServerStdio::new(SERVER, server.command.as_str(), args, env))
             }
             _ => None,

@@ -159,7 +159,8 @@ impl Session {
         self.turn.iter().for_each(CancellationToken::cancel);
     }
 
-    /// Returns a channel that closes with the running turn, for a prompt to wait for; `None` unless that turn has no prompt.
+    /// Returns a channel that closes with the running turn, for a prompt to wait for; `None` unless
+    /// that turn has no prompt.
     pub(crate) fn await_own_turn(&mut self) -> Option<watch::Receiver<()>> {
         self.is_awaited = self.own_turn.is_some();
         self.own_turn.as_ref().map(watch::Sender::subscribe)

@@ -20,7 +20,8 @@ use tokio_util::codec::FramedRead;
 /// Size of a read.
 const CHUNK: usize = 64 << 10;
 
-/// Runs the agent until the client closes its input, or the script ends the process. `pause` is the time between two updates.
+/// Runs the agent until the client closes its input, or the script ends the process. `pause` is the
+/// time between two updates.
 ///
 /// # Errors
 /// The runtime cannot be created.
@@ -42,7 +43,8 @@ async fn serve(pause: Duration) -> ExitCode {
         Poll::Ready(None)
     }));
     let mut options = ConnectionOptions::default();
-    // Turns of all sessions run at once, as those of a client that sends as many prompts as are permitted.
+    // Turns of all sessions run at once, as those of a client that sends as many prompts as are
+    // permitted.
     options.handlers = options.requests;
     let (mut connection, _) = connect_local_agent(agent, lines, Output, options);
     let ended = poll_fn(|task| match Pin::new(&mut connection).poll(task) {

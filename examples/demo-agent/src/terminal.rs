@@ -20,8 +20,8 @@ use serde_json::json;
 const COMMAND: &str = "echo";
 const ARGUMENTS: [&str; 3] = ["one", "two", "three"];
 
-/// Runs `echo one two three`: in the client's terminal if it has one, otherwise with simulated output; in version 2 in a
-/// simulated terminal of the agent.
+/// Runs `echo one two three`: in the client's terminal if it has one, otherwise with simulated
+/// output; in version 2 in a simulated terminal of the agent.
 pub(crate) fn run(scene: &mut Scene) -> Vec<Step> {
     let id = scene.tool_call_id();
     let mut call = ToolCall::new(id.clone(), "echo one two three");

@@ -18,7 +18,8 @@ const OLD_TEXT: &str = "Hello\nworld\n";
 const NEW_TEXT: &str = "Hello\ndear\nworld\n";
 
 pub(crate) fn read(scene: &mut Scene) -> Vec<Step> {
-    let (id, path) = (scene.tool_call_id(), scene.path("greeting.txt"));
+    let id = scene.tool_call_id();
+    let path = scene.path("greeting.txt");
     let mut call = ToolCall::new(id.clone(), "Read greeting.txt");
     call.name = Some("read_file".to_owned());
     call.kind = Some(ToolKind::Read);
@@ -35,7 +36,8 @@ pub(crate) fn read(scene: &mut Scene) -> Vec<Step> {
 }
 
 pub(crate) fn edit(scene: &mut Scene) -> Vec<Step> {
-    let (id, path) = (scene.tool_call_id(), scene.path("greeting.txt"));
+    let id = scene.tool_call_id();
+    let path = scene.path("greeting.txt");
     let mut diff = Diff::from(DiffMembers { path: path.clone(), new_text: NEW_TEXT.into() });
     diff.old_text = Some(OLD_TEXT.to_owned());
     let mut call = ToolCall::new(id.clone(), "Edit greeting.txt");

@@ -23,8 +23,8 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 impl Agent {
-    /// Executes the steps of a turn until it ends. `context` is that of the prompt, which the client may cancel in
-    /// version 1.
+    /// Executes the steps of a turn until it ends. `context` is that of the prompt, which the
+    /// client may cancel in version 1.
     pub(crate) async fn run(
         &self,
         mut turn: Turn,
@@ -87,8 +87,8 @@ impl Agent {
         }
     }
 
-    /// Sends a request, and continues with the steps that follow from the response. A response after a cancellation is
-    /// ignored.
+    /// Sends a request, and continues with the steps that follow from the response. A response
+    /// after a cancellation is ignored.
     async fn ask(
         &self,
         turn: &mut Turn,
@@ -105,7 +105,8 @@ impl Agent {
             Ok(mut reply) => match self.unless_cancelled(turn, context, &mut reply).await {
                 Some(answer) => answer,
                 None => {
-                    // In version 2 the agent withdraws its questions, in version 1 the client answers them.
+                    // In version 2 the agent withdraws its questions, in version 1 the client
+                    // answers them.
                     if client.is_v2() {
                         reply.withdraw();
                     }

@@ -50,7 +50,8 @@ const fn word(name: &'static str, about: &'static str, steps: fn(&mut Scene) -> 
     Word { name, about, steps }
 }
 
-/// Returns the steps of the first known word in a prompt; without one, the agent repeats the prompt.
+/// Returns the steps of the first known word in a prompt; without one, the agent repeats the
+/// prompt.
 pub(crate) fn steps(prompt: &str, scene: &mut Scene) -> Vec<Step> {
     let mut said = prompt.split(|c: char| !c.is_alphanumeric());
     let known =

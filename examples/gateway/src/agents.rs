@@ -27,8 +27,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// Maximum duration of a turn, including the time in which the agent waits for a user. The conversation limits the time
-/// in which the agent works.
+/// Maximum duration of a turn, including the time in which the agent waits for a user. The
+/// conversation limits the time in which the agent works.
 const TURN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An agent.
@@ -111,7 +111,8 @@ impl Agents {
         }
     }
 
-    /// Returns whether the agent can be reached. Models and agents that are only offered are not probed.
+    /// Returns whether the agent can be reached. Models and agents that are only offered are not
+    /// probed.
     pub(crate) async fn is_ready(&self) -> Option<bool> {
         match self.users() {
             None => Some(true),
@@ -149,7 +150,8 @@ impl AcpAgents {
         let spaces = agent.spaces(name, settings)?;
         let access = agent.access(name)?;
         let cwd = agent.session_directory(name, access.as_ref(), settings.cwd.as_deref())?;
-        let (times, limits) = (&settings.times, &settings.limits);
+        let times = &settings.times;
+        let limits = &settings.limits;
         let mut conversation = ConversationOptions::new(cwd);
         conversation.translator = translator(agent.permission.unwrap_or(settings.permission));
         conversation.translator.times.turn = Some(times.turn.0);
@@ -196,7 +198,8 @@ impl AcpAgents {
             telemetry: telemetry.clone(),
         };
         let users = UserAgents::new(setup, options, spaces, limits.user_agents, removed);
-        let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
+        let binding = agent.page_tools;
+        let own_tools = agent.gateway_tools;
         Ok(Self { users, name: name.to_owned(), is_local, binding, own_tools })
     }
 
@@ -275,7 +278,8 @@ pub(crate) fn offered_servers(
     options.exit_grace = settings.times.exit_grace.0;
     let key_file = settings.store_key_file.clone().or_else(|| store.key_file());
     let place = SignInPlace::new(store.runs.clone(), key_file, "Spanwire gateway");
-    let (servers, models) = (&settings.mcp_servers, models.map(|(name, _)| name));
+    let servers = &settings.mcp_servers;
+    let models = models.map(|(name, _)| name);
     Ok(crate::hub::offered_servers(servers, models, &options, &place)?)
 }
 

@@ -1,9 +1,10 @@
-//! A chat over a WebSocket, for pages that do not speak AG-UI: `message` in; `token`, `tool_start`, `tool_complete`,
-//! `complete` and `error` out.
+//! A chat over a WebSocket, for pages that do not speak AG-UI: `message` in; `token`, `tool_start`,
+//! `tool_complete`, `complete` and `error` out.
 //!
-//! [`upgrade`] answers the handshake, and [`ChatBackend`] runs the inputs that the messages become. Each answer ends with
-//! `complete` or `error`. The chat cannot answer questions of an agent: the next message cancels them, also on another
-//! socket. Pings are answered at any time, and a client that answers none has left after some seconds.
+//! [`upgrade`] answers the handshake, and [`ChatBackend`] runs the inputs that the messages become.
+//! Each answer ends with `complete` or `error`. The chat cannot answer questions of an agent: the
+//! next message cancels them, also on another socket. Pings are answered at any time, and a client
+//! that answers none has left after some seconds.
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -48,7 +49,8 @@ pub trait ChatBackend: Send + Sync + 'static {
         input: RunAgentInput,
     ) -> impl Future<Output = Result<BoxStream<'static, Bytes>, String>> + Send;
 
-    /// Returns the events of the last run of a conversation that ended with questions, if it is kept.
+    /// Returns the events of the last run of a conversation that ended with questions, if it is
+    /// kept.
     fn interrupted_run(&self, conversation_id: &str) -> Option<BoxStream<'static, Bytes>>;
 
     /// Returns a name that no other run has.
@@ -133,8 +135,8 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         self.run(&conversation_id, false).await.map(drop)
     }
 
-    /// Runs the messages of a conversation. Returns `false` if the first run was refused because of questions that another
-    /// socket has left open.
+    /// Runs the messages of a conversation. Returns `false` if the first run was refused because of
+    /// questions that another socket has left open.
     async fn run(&mut self, conversation_id: &str, is_first: bool) -> Result<bool, Ended> {
         let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
         let name = self.backend.name();

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Serves a chat page, and AG-UI over HTTP, in front of an ACP agent.
 ///
-/// Without an agent it runs the built-in demo agent. Each setting can also be set in a file or an environment
-/// variable; `--print-config` shows all settings.
+/// Without an agent it runs the built-in demo agent. Each setting can also be set in a file or an
+/// environment variable; `--print-config` shows all settings.
 #[derive(Clone, Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -26,16 +26,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
 
-    /// Accept every client without a token. All users and programs of this machine, including the agents, can then use
-    /// the agents and approve their requests.
+    /// Accept every client without a token. All users and programs of this machine, including the
+    /// agents, can then use the agents and approve their requests.
     #[arg(long)]
     no_auth: bool,
 
-    /// Accept connections of other machines in clear text, for example behind a TLS proxy on another machine.
+    /// Accept connections of other machines in clear text, for example behind a TLS proxy on
+    /// another machine.
     #[arg(long)]
     clear_text: bool,
 
-    /// An ACP agent: the name of a known agent, see `gateway agents`, or a command, split into words like a shell.
+    /// An ACP agent: the name of a known agent, see `gateway agents`, or a command, split into
+    /// words like a shell.
     #[arg(long, value_name = "NAME|COMMAND", conflicts_with = "agent_url")]
     agent: Option<String>,
 
@@ -51,7 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// Where conversations are kept: `none` for memory, a file, or `redis://…` [default: a file of the user].
+    /// Where conversations are kept: `none` for memory, a file, or `redis://…` [default: a file of
+    /// the user].
     #[arg(long, value_name = "none|FILE|URL", value_parser = |place: &str| Ok::<_, Infallible>(StorePlace::from(place.to_owned())))]
     store: Option<StorePlace>,
 
@@ -137,7 +140,8 @@ fn seconds(text: &str) -> Result<Seconds, String> {
 /// Tasks other than serving.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Task {
-    /// List the known agents: whether each is installed or how it is, and how it is logged in to; or install one.
+    /// List the known agents: whether each is installed or how it is, and how it is logged in to;
+    /// or install one.
     Agents(AgentsCommand),
     /// The demo agent, on stdio.
     #[command(hide = true)]

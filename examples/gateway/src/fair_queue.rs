@@ -1,8 +1,8 @@
 //! Turns of users at work that all share.
 //!
-//! A [`FairQueue`] has a limited number of places, of which each user has a smaller number. Requests of one user are served in
-//! their order, and users in turn. Waiting requests are not bounded here: the limits of
-//! requests and runs of a user bound them.
+//! A [`FairQueue`] has a limited number of places, of which each user has a smaller number.
+//! Requests of one user are served in their order, and users in turn. Waiting requests are not
+//! bounded here: the limits of requests and runs of a user bound them.
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -174,8 +174,8 @@ mod tests {
     }
 
     proptest! {
-        /// For any arrivals, ends and cancellations, places are within the limits, none is free that a request may have, and
-        /// nothing is left at the end.
+        /// For any arrivals, ends and cancellations, places are within the limits, none is free
+        /// that a request may have, and nothing is left at the end.
         #[test]
         fn places_are_used_within_their_limits(
             at_once in 1..4_usize,

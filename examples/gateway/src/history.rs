@@ -8,8 +8,8 @@
 //! | `place` | where the conversations are kept |
 //! | `error` | responses to refused requests |
 //!
-//! [`router`] adds the routes to a server that sets the [`Principal`](host::http::Principal) of each request. The server
-//! reports its active runs as [`LiveThreads`].
+//! [`router`] adds the routes to a server that sets the [`Principal`](host::http::Principal) of
+//! each request. The server reports its active runs as [`LiveThreads`].
 mod conversations;
 mod error;
 mod parked;

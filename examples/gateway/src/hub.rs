@@ -6,8 +6,9 @@
 //!                          (a locked Hub)  └─ RunLog ─ readers
 //! ```
 //!
-//! A request locks the hub, gives it its input, and wakes the task, which sends what follows. A reader locks it to copy
-//! frames of its run. No lock is held across an await, so that a slow page delays neither the agent nor other pages.
+//! A request locks the hub, gives it its input, and wakes the task, which sends what follows. A
+//! reader locks it to copy frames of its run. No lock is held across an await, so that a slow page
+//! delays neither the agent nor other pages.
 //!
 //! | module | contents |
 //! |---|---|

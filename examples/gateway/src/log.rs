@@ -1,7 +1,9 @@
-//! Standard error of a program. A slow or closed reader causes no delay and no error, and no peer can flood the log.
+//! Standard error of a program. A slow or closed reader causes no delay and no error, and no peer
+//! can flood the log.
 //!
-//! Each place in the source logs at most [`LINES`] lines in [`WINDOW`], and then the number of lines that were left out.
-//! `DEBUG` and `TRACE` are complete. Events with the target [`AUDIT`] go to a [file of their own](Log::audit_to).
+//! Each place in the source logs at most [`LINES`] lines in [`WINDOW`], and then the number of
+//! lines that were left out. `DEBUG` and `TRACE` are complete. Events with the target [`AUDIT`] go
+//! to a [file of their own](Log::audit_to).
 //!
 //! ```
 //! let log = gateway::log::Log::begin();
@@ -53,7 +55,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Sets up the log with the filter of `RUST_LOG`; by default warnings and decisions of permission rules are logged.
+    /// Sets up the log with the filter of `RUST_LOG`; by default warnings and decisions of
+    /// permission rules are logged.
     #[must_use]
     pub fn begin() -> Self {
         let (writer, writing) =
@@ -79,9 +82,9 @@ impl Log {
         Self { lost, rate, audit, auditing: None, _reporting: reporting, _writing: writing }
     }
 
-    /// Writes events with the target [`AUDIT`] to a file from now on, as JSON lines; those before are dropped. The field
-    /// `content` is written only if `has_content`. On Unix the file has mode 600, and links are refused. At 64 MiB it is renamed to
-    /// `….1`.
+    /// Writes events with the target [`AUDIT`] to a file from now on, as JSON lines; those before
+    /// are dropped. The field `content` is written only if `has_content`. On Unix the file has mode
+    /// 600, and links are refused. At 64 MiB it is renamed to `….1`.
     ///
     /// # Errors
     /// The file cannot be opened, or one is open.

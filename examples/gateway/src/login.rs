@@ -9,8 +9,8 @@
 //! | `routes` | requests and responses |
 //! | `servers`, `callback_sites` | sign-ins at MCP servers, and the addresses that their redirects may have |
 //!
-//! [`router`] adds the routes to a server that sets the [`Principal`](host::http::Principal) of each request. A login holds
-//! for the agent, and thereby for all users of the server.
+//! [`router`] adds the routes to a server that sets the [`Principal`](host::http::Principal) of
+//! each request. A login holds for the agent, and thereby for all users of the server.
 //!
 //! | limit | value |
 //! |---|---|
@@ -21,8 +21,8 @@
 //! | screen of a terminal | 100 by 40 characters |
 //! | methods of an agent, variables of a method | 16 |
 //!
-//! A value of a variable is kept in memory only, is not printed, and, with at least six bytes, is hidden where the agent repeats
-//! it.
+//! A value of a variable is kept in memory only, is not printed, and, with at least six bytes, is
+//! hidden where the agent repeats it.
 mod attempt;
 mod callback_sites;
 mod error;

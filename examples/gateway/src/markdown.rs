@@ -1,5 +1,5 @@
-//! Renders the texts of agents as safe HTML: Markdown block by block, also while it is streamed, the output of terminals, code,
-//! and changes of files.
+//! Renders the texts of agents as safe HTML: Markdown block by block, also while it is streamed,
+//! the output of terminals, code, and changes of files.
 //!
 //! ```
 //! use gateway::markdown::{Source, render};
@@ -27,8 +27,9 @@
 //! Spec: [GitHub Flavored Markdown](https://github.github.com/gfm/),
 //! [ECMA-48](https://ecma-international.org/publications-and-standards/standards/ecma-48/)
 //!
-//! Markdown: GitHub's tables, task lists, strikethrough, footnotes, alerts and bare URLs, highlighted code, formulas as code. Text that is
-//! still streamed is rendered block by block: `finished` is the number of blocks that later text cannot change.
+//! Markdown: GitHub's tables, task lists, strikethrough, footnotes, alerts and bare URLs,
+//! highlighted code, formulas as code. Text that is still streamed is rendered block by block:
+//! `finished` is the number of blocks that later text cannot change.
 //!
 //! | input | output |
 //! |---|---|
@@ -47,10 +48,11 @@
 //! | unified diff | the same, for each hunk |
 //! | code of a file | highlighted |
 //!
-//! Limits: 64 texts at once, 1 MiB of text, 32 levels of nesting, 256 raw tags in a text (more are shown as text), 64 KiB of a
-//! highlighted block and 128 KiB of highlighted code in a text, in which long lines count more, 10 seconds for the code of all
-//! texts (only hostile code takes as long), 1,000 rows of changes, 800
-//! milliseconds to compare the lines of a text, 20,000 styled parts of output.
+//! Limits: 64 texts at once, 1 MiB of text, 32 levels of nesting, 256 raw tags in a text (more are
+//! shown as text), 64 KiB of a highlighted block and 128 KiB of highlighted code in a text, in
+//! which long lines count more, 10 seconds for the code of all texts (only hostile code takes as
+//! long), 1,000 rows of changes, 800 milliseconds to compare the lines of a text, 20,000 styled
+//! parts of output.
 use serde::{Deserialize, Serialize};
 use std::slice;
 use std::time::{Duration, Instant};
@@ -76,7 +78,8 @@ pub fn render(source: &Source) -> Result<Rendered, TooMuch> {
     rendered.pop().ok_or(TooMuch::Texts(0))
 }
 
-/// Renders the texts of a request. Code after `until` has no colours, and changes after it are not compared.
+/// Renders the texts of a request. Code after `until` has no colours, and changes after it are not
+/// compared.
 ///
 /// # Errors
 ///
@@ -110,8 +113,8 @@ pub const MAX_TEXT: usize = 1024 * 1024;
 /// Maximum number of texts of a request.
 pub const MAX_TEXTS: usize = 64;
 
-/// Recommended time for all texts of a request, which only hostile code reaches: some expressions of languages try again and
-/// again.
+/// Recommended time for all texts of a request, which only hostile code reaches: some expressions
+/// of languages try again and again.
 pub const TIME: Duration = Duration::from_secs(10);
 
 /// A text to render.
@@ -127,7 +130,8 @@ pub struct Source {
     /// The format of the text.
     #[serde(default)]
     pub format: Format,
-    /// The language of code, or the path of its file, which determines the highlighting of code and changes.
+    /// The language of code, or the path of its file, which determines the highlighting of code and
+    /// changes.
     #[serde(default)]
     pub name: String,
     /// The text before a change.
@@ -166,7 +170,8 @@ impl Source {
 
     /// A whole text in this format.
     pub fn of(format: Format, text: impl Into<String>) -> Self {
-        let (name, before) = (String::new(), String::new());
+        let name = String::new();
+        let before = String::new();
         Self { text: text.into(), is_complete: true, format, name, before }
     }
 }
@@ -177,10 +182,11 @@ impl Source {
 pub struct Rendered {
     /// The top-level blocks, in order.
     pub blocks: Vec<Block>,
-    /// Number of blocks that later text cannot change. What follows can be rendered without them, unless
-    /// `has_references` is set.
+    /// Number of blocks that later text cannot change. What follows can be rendered without them,
+    /// unless `has_references` is set.
     pub finished: usize,
-    /// Whether the text defines targets of links or footnotes, to which any of its blocks may refer.
+    /// Whether the text defines targets of links or footnotes, to which any of its blocks may
+    /// refer.
     #[serde(rename = "hasReferences")]
     pub has_references: bool,
 }
@@ -189,7 +195,8 @@ pub struct Rendered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Block {
-    /// The end of the block in the text, in UTF-16 code units, which are the units of strings in JavaScript.
+    /// The end of the block in the text, in UTF-16 code units, which are the units of strings in
+    /// JavaScript.
     pub end: usize,
     /// Safe HTML.
     pub html: String,

@@ -1,7 +1,7 @@
 //! A chat model with tools as an AG-UI agent.
 //!
-//! A [`ChatModel`] is an endpoint or a script. [`run`](run()) executes one input, with the tools of the page and of a
-//! [`Toolbox`].
+//! A [`ChatModel`] is an endpoint or a script. [`run`](run()) executes one input, with the tools of
+//! the page and of a [`Toolbox`].
 use crate::tools::Toolbox;
 use agui_bridge::hybrid_tools::runner::Model;
 use agui_types::capabilities::AgentCapabilities;
@@ -29,8 +29,8 @@ mod traced;
 /// The built-in script.
 const BUILT_IN: &str = include_str!("model/hybrid.toml");
 
-/// The location of a model: a script, or an endpoint with the API of OpenAI's chat completions. The built-in script
-/// needs neither.
+/// The location of a model: a script, or an endpoint with the API of OpenAI's chat completions. The
+/// built-in script needs neither.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ModelSettings {
@@ -83,8 +83,8 @@ enum Kind {
 }
 
 impl ChatModel {
-    /// Creates a model with the tools of `toolbox` for an agent of this name. With `legacy_interrupts`, tools also ask the users of clients
-    /// before 1.0.
+    /// Creates a model with the tools of `toolbox` for an agent of this name. With
+    /// `legacy_interrupts`, tools also ask the users of clients before 1.0.
     ///
     /// # Errors
     /// The settings are invalid.

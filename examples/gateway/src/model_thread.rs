@@ -1,4 +1,5 @@
-//! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier messages.
+//! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier
+//! messages.
 use crate::hub::{Reply, RunStart, records};
 use crate::model::{ChatModel, ModelRun, Traced};
 use crate::run::{Cancel, request_cancel};
@@ -102,8 +103,11 @@ impl ModelThread {
             request_cancel(&cancel, CancelReason::NoReader);
         }
         let traced = Traced { telemetry: self.telemetry.clone(), run: span };
-        let (user, time, shutdown) = (self.user.clone(), self.time, self.shutdown.clone());
-        let (model, name) = (self.model.clone(), self.name.clone());
+        let user = self.user.clone();
+        let time = self.time;
+        let shutdown = self.shutdown.clone();
+        let model = self.model.clone();
+        let name = self.name.clone();
         let current = cancel.clone();
         let running = async move {
             let history = history.await;

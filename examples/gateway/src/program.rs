@@ -123,7 +123,8 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let at_work = settings.limits.of_connections(&settings.times).strangers;
     let servers = PageServers::new(agents_url, for_agents, hosts, toolbox, told, at_work);
     let replicas = crate::replicas::join(&settings, store.runs).await?;
-    let (agent, told) = (default_agent, telemetry.clone());
+    let agent = default_agent;
+    let told = telemetry.clone();
     let threads = Threads::new(agents, agent, Arc::new(servers), replicas.clone(), &settings, told);
     let threads = Arc::new(threads);
     let history = |file| History::new(file, replicas, settings.limits.log(), threads.clone());
@@ -134,7 +135,8 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     let serving = tokio::spawn(crate::replicas::serve(threads.clone(), left.clone()));
     #[cfg(unix)]
     let telling = {
-        // Registered before the address is announced: without a handler the signal ends the program.
+        // Registered before the address is announced: without a handler the signal ends the
+        // program.
         let asked = signal(SignalKind::user_defined1())?;
         tokio::spawn(report_on_signal(asked, threads.clone()))
     };
@@ -182,7 +184,8 @@ fn announce(url: &str, token: Option<&Secret>, is_authenticated: bool) {
 #[cfg(unix)]
 async fn report_on_signal(mut signals: Signal, threads: Arc<Threads>) {
     while signals.recv().await.is_some() {
-        let (open, tasks) = (threads.open(), Handle::current().metrics().num_alive_tasks());
+        let open = threads.open();
+        let tasks = Handle::current().metrics().num_alive_tasks();
         say(format_args!("open: {open}, {tasks} tasks"));
     }
 }

@@ -7,8 +7,8 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Reads the tokens and the certificate again for each SIGHUP, from now on. Without effect if standard error is a terminal, for
-/// which the signal means that it is closed.
+/// Reads the tokens and the certificate again for each SIGHUP, from now on. Without effect if
+/// standard error is a terminal, for which the signal means that it is closed.
 pub(crate) fn on_hangup(args: Args, access: Arc<Access>, tls: Option<Arc<Tls>>) -> io::Result<()> {
     if io::stderr().is_terminal() {
         return Ok(());

@@ -30,7 +30,8 @@ pub(crate) async fn open(settings: &Settings) -> Result<OpenStore, SettingsError
         shares: shares(&settings.auth),
         age: settings.times.history.0,
     };
-    let (prefix, default_name) = (settings.replicas.prefix.clone(), "gateway.db");
+    let prefix = settings.replicas.prefix.clone();
+    let default_name = "gateway.db";
     let options = PlaceOptions { limits, prefix, lifetime: lifetime(settings), default_name };
     Ok(crate::history::open(settings.store.as_ref(), &options).await?)
 }
@@ -109,7 +110,8 @@ pub(crate) async fn tool_sessions(
     settings: &Settings,
     store: &OpenStore,
 ) -> Result<(Arc<dyn SessionStore>, Clock), SettingsError> {
-    let (place, prefix) = (settings.store.as_ref(), &settings.replicas.prefix);
+    let place = settings.store.as_ref();
+    let prefix = &settings.replicas.prefix;
     let limits = CallLimits { memory: settings.limits.kept_bytes, shares: shares(&settings.auth) };
     Ok(crate::history::open_calls(store, place, prefix, limits).await?)
 }

@@ -12,8 +12,8 @@ use host::http::{Part, Principal};
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 
-/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: the settings of the agent's session; empty without a
-/// session.
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: the settings of the agent's session;
+/// empty without a session.
 pub(crate) async fn get(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -51,7 +51,8 @@ pub(crate) async fn set(
     settings.map(Json).ok_or_else(no_session)
 }
 
-/// `GET /api/ai/agents/{agent}/threads/{threadId}/activity`: waits a while for a turn without a prompt. Without one: 204.
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/activity`: waits a while for a turn without a
+/// prompt. Without one: 204.
 pub(crate) async fn activity(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,

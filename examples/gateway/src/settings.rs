@@ -1,4 +1,5 @@
-//! Settings: from a file, the environment and the command line. Later sources override earlier ones.
+//! Settings: from a file, the environment and the command line. Later sources override earlier
+//! ones.
 use crate::history::{PlaceError, StorePlace};
 use crate::hub::{McpServerError, McpServerSettings, SpaceError, UserSettings};
 use crate::model::ModelSettings;
@@ -233,7 +234,8 @@ impl Settings {
         settings.with_environment()
     }
 
-    /// Returns the settings as a file, without secrets: values of secret settings, and users and queries of URLs.
+    /// Returns the settings as a file, without secrets: values of secret settings, and users and
+    /// queries of URLs.
     pub(crate) fn printed(&self) -> Result<String, SettingsError> {
         let mut settings = Value::try_from(self)?;
         redact(&mut settings);
@@ -270,8 +272,8 @@ impl Settings {
         self.login.unwrap_or(is_alone)
     }
 
-    /// Returns the default agent. Without agents two scripted ones are added: an ACP agent and a model. If only this machine
-    /// and its user have access, installed agents are offered as well.
+    /// Returns the default agent. Without agents two scripted ones are added: an ACP agent and a
+    /// model. If only this machine and its user have access, installed agents are offered as well.
     pub(crate) fn agent_mut(&mut self) -> Result<(&str, &mut AgentSettings), SettingsError> {
         if self.agents.is_empty() {
             let model = Some(ModelSettings::default());

@@ -69,7 +69,8 @@ fn ending(gateway: CancellationToken, at_work: AtWork) -> CancellationToken {
 
 impl ChatBackend for Backend {
     async fn start(&self, input: RunAgentInput) -> Result<BoxStream<'static, Bytes>, String> {
-        let (principal, agent) = (self.principal.clone(), self.agent.as_deref());
+        let principal = self.principal.clone();
+        let agent = self.agent.as_deref();
         let started = self.threads.start(principal, agent, input, false, self.caller.clone()).await;
         let reader = started.map_err(|error| error.to_string())?;
         let at_work = self.at_work.clone();

@@ -1,8 +1,9 @@
 //! Storage of runs of AG-UI servers, shared by several servers of the same threads.
 //!
-//! An owner is one server. It takes the [`Lease`] of a thread before it begins a run, appends the events of the run,
-//! and reports regularly that it is alive. Another server reads the events from the store, sends requests about the
-//! thread to its owner, and takes over the thread when the owner is dead.
+//! An owner is one server. It takes the [`Lease`] of a thread before it begins a run, appends the
+//! events of the run, and reports regularly that it is alive. Another server reads the events from
+//! the store, sends requests about the thread to its owner, and takes over the thread when the
+//! owner is dead.
 //!
 //! | store | location |
 //! |---|---|
@@ -10,13 +11,16 @@
 //! | [`FileStore`] | one file of one program, with the history of conversations |
 //! | `RedisStore` (feature `redis`) | a Redis server shared by several programs |
 //!
-//! A [`RunLog`] is the log of one run in a server's memory; readers follow it by number. A [`Replica`] is one owner: it
-//! copies the logs of its runs to the store, and follows those of others.
+//! A [`RunLog`] is the log of one run in a server's memory; readers follow it by number. A
+//! [`Replica`] is one owner: it copies the logs of its runs to the store, and follows those of
+//! others.
 //!
-//! Another store is an implementation of [`RunStore`] and [`Owners`]; the tests compare each with [`MemoryStore`].
+//! Another store is an implementation of [`RunStore`] and [`Owners`]; the tests compare each with
+//! [`MemoryStore`].
 //!
-//! Each method of the traits is one atomic step. A property test applies the same steps to [`MemoryStore`], [`FileStore`] and Redis,
-//! and compares the results: `REDIS_URL=redis://127.0.0.1 cargo test -p gateway --features redis --test it store::`.
+//! Each method of the traits is one atomic step. A property test applies the same steps to
+//! [`MemoryStore`], [`FileStore`] and Redis, and compares the results: `REDIS_URL=redis://127.0.0.1
+//! cargo test -p gateway --features redis --test it store::`.
 mod file;
 mod log;
 mod memory;

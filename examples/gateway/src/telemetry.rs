@@ -1,4 +1,5 @@
-//! Telemetry of a server that runs agents for AG-UI clients: spans, metrics and log records over OTLP.
+//! Telemetry of a server that runs agents for AG-UI clients: spans, metrics and log records over
+//! OTLP.
 //!
 //! ```text
 //! POST /api/ai/chat             SERVER    [`traced`], below the caller's `traceparent`
@@ -13,7 +14,8 @@
 //!
 //! The [`Timeline`] of a run has the same spans without their attributes, for the page of that run.
 //!
-//! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and logged at the end.
+//! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and
+//! logged at the end.
 use jsonrpc_core::{Peeked, RequestId};
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
@@ -46,7 +48,8 @@ pub use traces::otlp::{ExportError, Program, is_disabled, variable};
 
 /// Variables with headers for collectors, which can contain keys.
 ///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+/// Spec: [OTLP
+/// exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
 pub const HEADER_VARIABLES: [&str; 4] = [
     "OTEL_EXPORTER_OTLP_HEADERS",
     "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
@@ -64,7 +67,8 @@ pub struct TelemetryOptions {
     pub traces: bool,
     /// Whether metrics are sent to a collector.
     pub metrics: bool,
-    /// Whether content in events is sent to a collector, as log records. The environment selects content.
+    /// Whether content in events is sent to a collector, as log records. The environment selects
+    /// content.
     pub logs: bool,
     /// URL of the collector; otherwise the standard environment variables apply.
     pub endpoint: Option<String>,
@@ -113,7 +117,9 @@ impl Telemetry {
         let endpoint = options.endpoint.clone();
         let collector = CollectorOptions { endpoint, ..CollectorOptions::default() };
         let address = |signal| Address::new(program, signal, &collector);
-        let (mut spans, mut logs, mut metrics) = (None, None, None);
+        let mut spans = None;
+        let mut logs = None;
+        let mut metrics = None;
         if options.traces {
             spans = Some(Collector::new(address(Signal::Traces), &resource, runtime)?);
         }
@@ -126,7 +132,8 @@ impl Telemetry {
             metrics = Some(Metrics::new(program, collector, resource, schema_url));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let (scope, start) = (program.scope(schema_url), (Instant::now(), now));
+        let scope = program.scope(schema_url);
+        let start = (Instant::now(), now);
         let timelines = options.timeline.then(Timelines::default);
         let sampling = Sampling::of_environment(program);
         let exports = Exports::new(spans, logs, metrics);
@@ -139,8 +146,8 @@ impl Telemetry {
         self.0.as_ref().is_some_and(|it| it.exports.has_spans() || it.timelines.is_some())
     }
 
-    /// Returns an observer of a connection to an agent; `None` if nothing is recorded. `transport` is the
-    /// `network.transport` of the conventions.
+    /// Returns an observer of a connection to an agent; `None` if nothing is recorded. `transport`
+    /// is the `network.transport` of the conventions.
     pub fn watch(&self, transport: &'static str) -> Option<Watch> {
         let enabled = self.0.clone()?;
         let mut policy = enabled.policy.clone();
@@ -175,7 +182,8 @@ impl Telemetry {
     ) -> Option<Span> {
         let enabled = self.0.as_ref().filter(|_| self.traces())?;
         let ids = &mut Ids::random();
-        let (scope, now) = (enabled.scope.clone(), enabled.system_time());
+        let scope = enabled.scope.clone();
+        let now = enabled.system_time();
         let span = OwnSpan::start(scope, ids, name, kind, parent, enabled.sampling, now);
         if let Some(timelines) = &enabled.timelines {
             timelines.begin(span.data());
@@ -253,8 +261,8 @@ impl Watch {
         self.export();
     }
 
-    /// Handles a line to the agent, and returns the line to send. A request of a run, with the span `parent`, carries
-    /// the context of its own span if spans are sent to a collector.
+    /// Handles a line to the agent, and returns the line to send. A request of a run, with the span
+    /// `parent`, carries the context of its own span if spans are sent to a collector.
     pub fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
         let direction = Direction::Sent;
         let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);

@@ -209,8 +209,8 @@ impl Threads {
         &self.telemetry
     }
 
-    /// Begins a run with this agent or the default one, or follows the run of a repeated input. `caller` is the span of
-    /// the request.
+    /// Begins a run with this agent or the default one, or follows the run of a repeated input.
+    /// `caller` is the span of the request.
     pub(crate) async fn start(
         self: &Arc<Self>,
         principal: Principal,
@@ -230,7 +230,8 @@ impl Threads {
             }
         }
         let run = (principal.clone(), input.run_id.to_string());
-        let (user, id) = (principal.as_str().to_owned(), input.thread_id.to_string());
+        let user = principal.as_str().to_owned();
+        let id = input.thread_id.to_string();
         let key = ThreadName { user, agent: agent.to_owned(), id };
         if let Some(same) = self.follow_same(&run, &key, &input) {
             return same;
@@ -253,8 +254,9 @@ impl Threads {
         }
     }
 
-    /// Stops a run. Returns `false` if it is not active, otherwise when the store has it, so that no later process carries the
-    /// instruction out. A store that does not respond delays the answer, at most by [`CANCEL_TIME`].
+    /// Stops a run. Returns `false` if it is not active, otherwise when the store has it, so that
+    /// no later process carries the instruction out. A store that does not respond delays the
+    /// answer, at most by [`CANCEL_TIME`].
     pub(crate) async fn cancel(&self, principal: &Principal, run_id: &str) -> bool {
         let active = {
             let runs = lock(&self.runs);

@@ -1,5 +1,5 @@
-//! Tools for the agents of a web chat: those of the user's page, the server's own, which may ask the user, and those of MCP
-//! servers, which are [`sources`].
+//! Tools for the agents of a web chat: those of the user's page, the server's own, which may ask
+//! the user, and those of MCP servers, which are [`sources`].
 //!
 //! ```text
 //! agent ─ MCP over HTTP, or `shim` on stdio ─ relay ─ sources ─ MCP servers

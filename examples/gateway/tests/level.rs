@@ -2,8 +2,8 @@
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
-/// Places below the level of all layers are left out before a layer is asked: parsers and connections of dependencies have
-/// such places for each byte.
+/// Places below the level of all layers are left out before a layer is asked: parsers and
+/// connections of dependencies have such places for each byte.
 #[test]
 fn places_below_the_level_are_left_out() {
     let _log = gateway::log::Log::begin();

@@ -1,7 +1,7 @@
 //! The files that an agent may read and write: those below one directory.
 //!
-//! The directory is a capability. A path is followed from it component by component, and one that leads out of it, by
-//! `..` or by a link, is not followed, even if links change meanwhile.
+//! The directory is a capability. A path is followed from it component by component, and one that
+//! leads out of it, by `..` or by a link, is not followed, even if links change meanwhile.
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
@@ -26,7 +26,8 @@ pub use search::{FoundFiles, MAX_FOUND};
 /// Maximum number of bytes of a file that is read or written.
 pub const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// The bits of a mode that grant access: without those that make a program run as the owner of its file.
+/// The bits of a mode that grant access: without those that make a program run as the owner of its
+/// file.
 #[cfg(unix)]
 const ACCESS_BITS: u32 = 0o777;
 
@@ -118,9 +119,10 @@ impl Root {
 
     /// Writes a text file, and creates the directories above it.
     ///
-    /// The text is written to a temporary file beside it, which has its permissions and then takes its name. The bits for
-    /// setting the user and the group of a program are removed. If that fails, for
-    /// example because the disk is full, the existing file is unchanged. Other hard links keep the previous text.
+    /// The text is written to a temporary file beside it, which has its permissions and then takes
+    /// its name. The bits for setting the user and the group of a program are removed. If that
+    /// fails, for example because the disk is full, the existing file is unchanged. Other hard
+    /// links keep the previous text.
     ///
     /// # Errors
     /// See [`FileError`].
@@ -128,7 +130,8 @@ impl Root {
         &self,
         request: &WriteTextFileRequest,
     ) -> Result<WriteTextFileResponse, FileError> {
-        let (path, content) = (&request.path, request.content.as_bytes());
+        let path = &request.path;
+        let content = request.content.as_bytes();
         if u64::try_from(content.len()).unwrap_or(u64::MAX) > MAX_FILE {
             return Err(FileError::TooLarge(path.clone()));
         }
@@ -194,7 +197,8 @@ impl Root {
         self.dir.rename(temporary, &self.dir, target)
     }
 
-    /// Creates a file that is not readable by more users than these permissions let read it, at any time.
+    /// Creates a file that is not readable by more users than these permissions let read it, at any
+    /// time.
     #[cfg_attr(not(unix), expect(unused_variables, reason = "the mode is one of Unix"))]
     fn create(&self, path: &Path, permissions: Option<&Permissions>) -> io::Result<File> {
         let mut options = OpenOptions::new();

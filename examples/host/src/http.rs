@@ -1,7 +1,9 @@
-//! Access to an HTTP server that runs agents: its users, pages of other sites, and limits of connections and requests.
+//! Access to an HTTP server that runs agents: its users, pages of other sites, and limits of
+//! connections and requests.
 //!
-//! [`Access`] is one object for three layers of an axum router: [`check_site`] for all routes, [`sign_in`] for the page,
-//! and [`authenticate`] for the API, of which [`session_routes`] are a part. [`serve`] accepts the connections. The handlers of the API get a [`Principal`].
+//! [`Access`] is one object for three layers of an axum router: [`check_site`] for all routes,
+//! [`sign_in`] for the page, and [`authenticate`] for the API, of which [`session_routes`] are a
+//! part. [`serve`] accepts the connections. The handlers of the API get a [`Principal`].
 //!
 //! ```
 //! use axum::routing::get;

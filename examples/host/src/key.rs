@@ -127,7 +127,8 @@ impl Key {
         key.map_err(|source| KeyFileError::Key { path: path.into(), source })
     }
 
-    /// Reads a key from a file. A missing file is created with a random key, readable by its owner only.
+    /// Reads a key from a file. A missing file is created with a random key, readable by its owner
+    /// only.
     ///
     /// # Errors
     /// As for [`read`](Self::read), or the file cannot be created.
@@ -136,7 +137,8 @@ impl Key {
         if path.try_exists().map_err(failed)? {
             return Self::read(path);
         }
-        // The name exists only with the whole key, also if the program is killed or another one does the same.
+        // The name exists only with the whole key, also if the program is killed or another one
+        // does the same.
         let key = Self::random().map_err(failed)?;
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}", hexadecimal(&random_bytes::<8>().map_err(failed)?)));

@@ -14,7 +14,8 @@
 //! | `http` | users, pages of other sites, TLS and limits of an HTTP server | `http` |
 //! | `key` | keys of a server for sealed states | `http` |
 //!
-//! A program calls [`process::Guard::requested`] first thing in `main`: it is started once more for each agent.
+//! A program calls [`process::Guard::requested`] first thing in `main`: it is started once more for
+//! each agent.
 #[cfg(feature = "catalog")]
 pub mod catalog;
 #[cfg(feature = "workspace")]

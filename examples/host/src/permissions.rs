@@ -1,4 +1,5 @@
-//! Rules that answer the permission requests of ACP agents, and refuse commands for terminals, as data of a file of settings.
+//! Rules that answer the permission requests of ACP agents, and refuse commands for terminals, as
+//! data of a file of settings.
 //!
 //! ```toml
 //! [[permission-rules]]
@@ -17,13 +18,14 @@
 //! action = "allow"
 //! ```
 //!
-//! The first rule that matches decides. A request that no rule matches is left to the program. A [`Watcher`] takes the
-//! lines of one connection, and returns the [`Decision`] on a permission request or a command for a terminal.
+//! The first rule that matches decides. A request that no rule matches is left to the program. A
+//! [`Watcher`] takes the lines of one connection, and returns the [`Decision`] on a permission
+//! request or a command for a terminal.
 //!
 //! # Conditions
 //!
-//! A rule matches if each of its conditions holds; a rule without conditions matches each request. A condition with
-//! several entries holds if one entry matches.
+//! A rule matches if each of its conditions holds; a rule without conditions matches each request.
+//! A condition with several entries holds if one entry matches.
 //!
 //! | condition | compared with | entry |
 //! |---|---|---|
@@ -34,9 +36,10 @@
 //! | `path` | the paths of the tool call, relative to the working directory of the session | glob; `*` does not match `/`, `**` does |
 //! | `command` | the words of the command | words with globs; a last word `*` matches any further words |
 //!
-//! Paths are those of `locations`, of diffs, and of members of `rawInput` with the name of a path (`path`, `file_path`,
-//! `cwd`, …), and the names of its `changes`. The command is `command`, `cmd`, `script` or `commandLine` of `rawInput`, with `args` if present, or the subject
-//! of a request in ACP v2. The script of `sh -c` and of other shells is compared instead of the shell.
+//! Paths are those of `locations`, of diffs, and of members of `rawInput` with the name of a path
+//! (`path`, `file_path`, `cwd`, …), and the names of its `changes`. The command is `command`,
+//! `cmd`, `script` or `commandLine` of `rawInput`, with `args` if present, or the subject of a
+//! request in ACP v2. The script of `sh -c` and of other shells is compared instead of the shell.
 //!
 //! # Values that cannot be compared
 //!
@@ -53,8 +56,8 @@
 //! | a command in a call of another kind than `execute` and `other`, or beside a diff, for a rule that allows | `kind` `edit` with `git status` |
 //! | a path with a member that is not known as harmless, for a rule that allows without a command | `command`, `url`, `recursive` |
 //!
-//! A rule with action `allow` does not match such a value. For a rule with another action the request is put to the user, since
-//! a match cannot be excluded.
+//! A rule with action `allow` does not match such a value. For a rule with another action the
+//! request is put to the user, since a match cannot be excluded.
 //!
 //! | | `allow` | `ask`, `reject` |
 //! |---|---|---|
@@ -67,11 +70,13 @@
 //!
 //! # Limits
 //!
-//! Rules compare what the agent states. They do not confine an agent that states something else, or that does not request
-//! permission; a sandbox does. A rule with a command does not look at the paths in its words, nor at programs that start
-//! others (`env`, `sudo`, `xargs`): allow whole commands, and use `*` only where any further word is harmless. A rule with a
-//! path alone allows no call with a command, and a search of a folder reads the files below it. A file can be replaced by a link
-//! between the decision and its use. A title is a text of the agent or its model; a rule that allows should not depend on it.
+//! Rules compare what the agent states. They do not confine an agent that states something else, or
+//! that does not request permission; a sandbox does. A rule with a command does not look at the
+//! paths in its words, nor at programs that start others (`env`, `sudo`, `xargs`): allow whole
+//! commands, and use `*` only where any further word is harmless. A rule with a path alone allows
+//! no call with a command, and a search of a folder reads the files below it. A file can be
+//! replaced by a link between the decision and its use. A title is a text of the agent or its
+//! model; a rule that allows should not depend on it.
 //!
 //! # Answers
 //!
@@ -83,11 +88,12 @@
 //!
 //! # Commands for terminals
 //!
-//! A command that an agent gives to the client by `terminal/create` is compared like a tool call of kind `execute`, with
-//! `command` and `args` as its command and `cwd` as its path; it has no name and no title. `reject` answers the request with an
-//! error that has the number of the rule. With `allow` and `ask`, and without a rule, the command runs as without rules: the
-//! protocol has no question here, and an agent that asks does so by a permission request before. A command that cannot be
-//! compared runs as well.
+//! A command that an agent gives to the client by `terminal/create` is compared like a tool call of
+//! kind `execute`, with `command` and `args` as its command and `cwd` as its path; it has no name
+//! and no title. `reject` answers the request with an error that has the number of the rule. With
+//! `allow` and `ask`, and without a rule, the command runs as without rules: the protocol has no
+//! question here, and an agent that asks does so by a permission request before. A command that
+//! cannot be compared runs as well.
 mod calls;
 mod command;
 mod decision;

@@ -1,8 +1,9 @@
 //! Processes that end with this program: agents, and the commands that agents run.
 //!
-//! Each leads a process group of its own, or a job on Windows, so that its children end with it. On Linux it runs
-//! below a [`Guard`], which ends the group when this program is killed. The guard of a [`transport`](crate::transport) or a
-//! terminal ends all that the command has started, also daemons in sessions of their own.
+//! Each leads a process group of its own, or a job on Windows, so that its children end with it. On
+//! Linux it runs below a [`Guard`], which ends the group when this program is killed. The guard of
+//! a [`transport`](crate::transport) or a terminal ends all that the command has started, also
+//! daemons in sessions of their own.
 pub use crate::system::termination;
 #[cfg(any(feature = "pty", feature = "transport", feature = "workspace"))]
 pub(crate) use child::Process;
@@ -20,7 +21,8 @@ mod guard;
 pub(crate) mod guard_arguments;
 pub(crate) mod launch;
 
-/// Returns the path under which this program starts itself: the running image, even if the file was replaced.
+/// Returns the path under which this program starts itself: the running image, even if the file was
+/// replaced.
 ///
 /// # Errors
 /// The system does not provide the path.
@@ -32,8 +34,8 @@ pub fn own_program() -> io::Result<PathBuf> {
     }
 }
 
-/// Hides the memory and the environment of this process from other processes of its user, which could read secrets there.
-/// Processes that it starts are not affected.
+/// Hides the memory and the environment of this process from other processes of its user, which
+/// could read secrets there. Processes that it starts are not affected.
 ///
 /// Only Linux has such a switch. Elsewhere nothing is changed.
 ///

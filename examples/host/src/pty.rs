@@ -37,7 +37,8 @@ pub struct PtyOutput(OwnedReadPty);
 pub struct PtyInput(OwnedWritePty);
 
 impl Pty {
-    /// Runs a command in a terminal of this size. Variables named in `secrets` are not inherited; `variables` are set.
+    /// Runs a command in a terminal of this size. Variables named in `secrets` are not inherited;
+    /// `variables` are set.
     ///
     /// # Errors
     /// The system has no terminal left, or cannot run the command.

@@ -6,8 +6,8 @@
 //!            └──── tap ──────┘   forwarded bytes, within limits
 //! ```
 //!
-//! With [`Insert`] each line is read before it is forwarded, and may get an insertion, or an answer instead; the tap then gets
-//! no bytes.
+//! With [`Insert`] each line is read before it is forwarded, and may get an insertion, or an answer
+//! instead; the tap then gets no bytes.
 //!
 //! Directions are those of the editor: `Sent` is to the agent, `Received` is from it.
 

@@ -35,7 +35,8 @@ const MAX_TERMINALS: usize = 256;
 /// Maximum number of bytes that are kept of a terminal's output; the agent may ask for fewer.
 const MAX_OUTPUT: usize = 1024 * 1024;
 
-/// How long the output of an ended command is read: a process that it started may hold the pipe open.
+/// How long the output of an ended command is read: a process that it started may hold the pipe
+/// open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Variables that a command inherits, in addition to those of the agent. None holds a secret.
@@ -309,7 +310,8 @@ async fn serve(
     screen.show(TerminalEvent::Update(Box::new(shown))).await;
 }
 
-/// The exit status of a command: after a signal as shells have it, unless the signal ended its guard as well.
+/// The exit status of a command: after a signal as shells have it, unless the signal ended its
+/// guard as well.
 fn exit_status(status: ExitStatus) -> TerminalExitStatus {
     let mut exit = TerminalExitStatus::new();
     exit.exit_code = status.code().and_then(|code| u32::try_from(code).ok());

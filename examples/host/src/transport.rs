@@ -75,8 +75,9 @@ impl AgentProcess {
         self.0.exited().await;
     }
 
-    /// Waits for the exit of an agent after the end of its input; terminates it after its grace. Returns the exit status, or
-    /// why it is unknown, and the last lines of the agent's standard error.
+    /// Waits for the exit of an agent after the end of its input; terminates it after its grace.
+    /// Returns the exit status, or why it is unknown, and the last lines of the agent's standard
+    /// error.
     pub async fn end(self) -> (io::Result<ExitStatus>, Vec<String>) {
         let Self(process, errors) = self;
         (process.end().await, errors.last().await)
@@ -126,7 +127,8 @@ pub enum ConnectError {
 impl Address {
     /// Returns the `network.transport` of the conventions.
     ///
-    /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
+    /// Spec:
+    /// [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Command { .. } => "pipe",
@@ -135,7 +137,8 @@ impl Address {
         }
     }
 
-    /// Returns whether the agent is an endpoint of Streamable HTTP, where messages may overtake each other.
+    /// Returns whether the agent is an endpoint of Streamable HTTP, where messages may overtake
+    /// each other.
     pub fn is_http(&self) -> bool {
         #[cfg(feature = "remote")]
         if let Self::Http(_) = self {
@@ -149,7 +152,8 @@ impl Address {
         matches!(self, Self::Command { .. })
     }
 
-    /// Connects to the agent. `exit_grace` is how long a process may take to exit once its input has ended.
+    /// Connects to the agent. `exit_grace` is how long a process may take to exit once its input
+    /// has ended.
     ///
     /// # Errors
     /// See [`ConnectError`].

@@ -112,7 +112,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
         let (files, mut asked) = mpsc::channel(MAX_FILE_REQUESTS);
         let (answers, answered) = mpsc::channel(MAX_EVENTS);
         let (shows, shown) = mpsc::channel(MAX_EVENTS);
-        let (allowed, results) = (access.clone(), answers.clone());
+        let allowed = access.clone();
+        let results = answers.clone();
         let reader = tokio::spawn(async move {
             while let (Some((id, request)), Some(access)) = (asked.recv().await, allowed.clone()) {
                 let served = spawn_blocking(move || access.serve(&request)).await;
@@ -122,12 +123,13 @@ impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
                 }
             }
         });
-        let (terminals, waiting) = (Terminals::default(), HashMap::new());
+        let terminals = Terminals::default();
+        let waiting = HashMap::new();
         Self { access, terminals, files, answers, shows, answered, shown, waiting, reader }
     }
 
-    /// Handles a request that `id` identifies. Returns `None` if the agent has no such method here, and `Some(None)` if the
-    /// answer follows as an event.
+    /// Handles a request that `id` identifies. Returns `None` if the agent has no such method here,
+    /// and `Some(None)` if the answer follows as an event.
     pub fn request(&mut self, id: &K, method: &str, params: &RawValue) -> Option<Option<Answer>> {
         let access = self.access.clone()?;
         let served = match method {
@@ -195,7 +197,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
         respond: impl FnOnce(TerminalExitStatus) -> T + Send + 'static,
     ) -> Result<Option<Raw>, ErrorObject> {
         let exit = self.terminals.exit(session, terminal)?;
-        let (key, answers) = (id.clone(), self.answers.clone());
+        let key = id.clone();
+        let answers = self.answers.clone();
         let waiting = tokio::spawn(async move {
             let ended = answer(Ok::<_, ErrorObject>(respond(exit.await)));
             let _ = answers.send((key, ended)).await;

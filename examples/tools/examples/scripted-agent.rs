@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 fn main() -> ExitCode {
-    let (agent, file) = (std::env::args().nth(1), std::env::args().nth(2));
+    let agent = std::env::args().nth(1);
+    let file = std::env::args().nth(2);
     if agent.as_deref() == Some("demo") {
         return demo_agent::run_stdio();
     }
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
     ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
-/// Runs the demo agent, and writes its input and output to a file, with `>` or `<` before each line.
+/// Runs the demo agent, and writes its input and output to a file, with `>` or `<` before each
+/// line.
 fn record(file: &str) -> io::Result<()> {
     let file = Mutex::new(File::create(file)?);
     let write = |mark: &str, line: &str| {
@@ -38,7 +40,8 @@ fn record(file: &str) -> io::Result<()> {
     };
     let mut agent = Command::new(std::env::current_exe()?);
     let mut agent = agent.arg("demo").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let (to, from) = (agent.stdin.take(), agent.stdout.take());
+    let to = agent.stdin.take();
+    let from = agent.stdout.take();
     let (Some(mut to), Some(from)) = (to, from) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
@@ -131,7 +134,8 @@ fn v2(message: &Value) -> Vec<Value> {
     }
 }
 
-/// An agent of version 1 that edits a file with permission in each turn. It names version 2, whatever was offered.
+/// An agent of version 1 that edits a file with permission in each turn. It names version 2,
+/// whatever was offered.
 fn v1(message: &Value) -> Vec<Value> {
     match message["method"].as_str() {
         Some("initialize") => {

@@ -31,11 +31,12 @@ impl SkillsError {
     }
 }
 
-/// Reads the skills of a folder. A skill in `billing/refunds` has the URI `skill://billing/refunds/SKILL.md`. Hidden files are
-/// left out, and links are not followed.
+/// Reads the skills of a folder. A skill in `billing/refunds` has the URI
+/// `skill://billing/refunds/SKILL.md`. Hidden files are left out, and links are not followed.
 ///
 /// # Errors
-/// Returns an error if there is no skill, if a skill does not meet the specification, or if the folder exceeds the limits.
+/// Returns an error if there is no skill, if a skill does not meet the specification, or if the
+/// folder exceeds the limits.
 pub fn read_skills(folder: &Path) -> Result<SkillCatalog, SkillsError> {
     let shown = folder.display().to_string();
     let dir = Dir::open_ambient_dir(folder, ambient_authority());
@@ -67,7 +68,8 @@ pub fn read_skills(folder: &Path) -> Result<SkillCatalog, SkillsError> {
     Ok(catalog)
 }
 
-/// Converts the frontmatter of the text of a `SKILL.md` from YAML 1.2. Unlike there, `1_000` is a number; quote such a text.
+/// Converts the frontmatter of the text of a `SKILL.md` from YAML 1.2. Unlike there, `1_000` is a
+/// number; quote such a text.
 ///
 /// # Errors
 /// Returns the problem.

@@ -67,8 +67,8 @@ fn prompt() -> String {
     )
 }
 
-/// 1,000 messages of a turn, starting with number `first`: of each 200, 190 are text, 6 start or end tool calls, 4 are
-/// plans.
+/// 1,000 messages of a turn, starting with number `first`: of each 200, 190 are text, 6 start or
+/// end tool calls, 4 are plans.
 fn turn(first: usize) -> Vec<String> {
     let line = |at: usize| match at % 200 {
         20 | 80 | 140 => update(&format!(
@@ -170,7 +170,8 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
         "turn" | "turn, peeked at" => {
             look(&mut ours, Direction::Sent, &prompt(), &Nowhere);
             // The second run has different tool calls.
-            let (runs, is_ours) = ([turn(0), turn(1000)], name == "turn");
+            let runs = [turn(0), turn(1000)];
+            let is_ours = name == "turn";
             let mut next = 0;
             Box::new(move || {
                 let lines = &runs[next % 2];

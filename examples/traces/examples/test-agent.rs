@@ -6,7 +6,8 @@ use std::{env, thread};
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
-    let (agent, argument) = (arguments.next(), arguments.next());
+    let agent = arguments.next();
+    let argument = arguments.next();
     let number = || argument.as_deref().and_then(|argument| argument.parse::<i32>().ok());
     match agent.as_deref() {
         Some("demo") => return demo_agent::run_stdio(),
@@ -39,7 +40,8 @@ fn main() -> ExitCode {
 
 /// Echoes the input without buffering.
 fn echo() -> io::Result<()> {
-    let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
+    let mut stdin = io::stdin().lock();
+    let mut stdout = io::stdout().lock();
     loop {
         let bytes = stdin.fill_buf()?;
         if bytes.is_empty() {
@@ -125,7 +127,8 @@ mod windows {
     use std::os::windows::process::CommandExt;
     use std::process::{Command, Stdio};
 
-    /// Spec: [Process Creation Flags](https://learn.microsoft.com/windows/win32/procthread/process-creation-flags)
+    /// Spec: [Process Creation
+    /// Flags](https://learn.microsoft.com/windows/win32/procthread/process-creation-flags)
     const CREATE_BREAKAWAY_FROM_JOB: u32 = 0x0100_0000;
 
     /// Exits, leaving a process outside its job.

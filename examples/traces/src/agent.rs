@@ -22,8 +22,8 @@ pub(crate) enum Error {
     Launch(#[from] LaunchError),
 }
 
-/// Returns the command of an agent, if `words` are the name of a known one, else the words. `registry` is a document of the
-/// official registry.
+/// Returns the command of an agent, if `words` are the name of a known one, else the words.
+/// `registry` is a document of the official registry.
 ///
 /// # Errors
 /// The document is invalid, the agent is not installed, or the word is a mistyped name.

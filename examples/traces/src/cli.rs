@@ -22,8 +22,9 @@ use traces::otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
 
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
-/// Runs COMMAND as the agent and passes its standard input and output through, unchanged and without delay. The
-/// messages are converted into OpenTelemetry GenAI spans, which are sent to a collector over OTLP or written to a file.
+/// Runs COMMAND as the agent and passes its standard input and output through, unchanged and
+/// without delay. The messages are converted into OpenTelemetry GenAI spans, which are sent to a
+/// collector over OTLP or written to a file.
 #[derive(Debug, Parser)]
 #[command(
     name = "acp-traces",
@@ -43,16 +44,19 @@ pub(crate) struct Options {
 
     /// Record all messages in FILE, with time, direction and content
     ///
-    /// {time}, {agent}, {pid} and {session} in the name are replaced. In a folder, a file with a generated name is
-    /// created. An existing file is never changed; a number is appended to the name instead.
+    /// {time}, {agent}, {pid} and {session} in the name are replaced. In a folder, a file with a
+    /// generated name is created. An existing file is never changed; a number is appended to the
+    /// name instead.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Continue the recording in another file before a file exceeds SIZE bytes; K, M or G multiply by 1024
+    /// Continue the recording in another file before a file exceeds SIZE bytes; K, M or G multiply
+    /// by 1024
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "record")]
     pub(crate) record_size: Option<u64>,
 
-    /// Propagate trace context: set the traceparent and tracestate in the `_meta` of each request to those of its span
+    /// Propagate trace context: set the traceparent and tracestate in the `_meta` of each request
+    /// to those of its span
     ///
     /// Other parts of a message are unchanged. Messages are buffered until they are complete.
     #[arg(long)]
@@ -60,8 +64,8 @@ pub(crate) struct Options {
 
     /// Answer permission requests by the rules of FILE
     ///
-    /// A request that a rule allows or rejects is answered at once, and the editor does not get it. All other bytes are
-    /// unchanged. Messages are buffered until they are complete.
+    /// A request that a rule allows or rejects is answered at once, and the editor does not get it.
+    /// All other bytes are unchanged. Messages are buffered until they are complete.
     #[arg(long, value_name = "FILE")]
     pub(crate) permissions: Option<PathBuf>,
 
@@ -70,11 +74,13 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) metrics: bool,
 
-    /// Send metrics of the proxy itself to the collector: messages, delivered spans, and dropped data
+    /// Send metrics of the proxy itself to the collector: messages, delivered spans, and dropped
+    /// data
     #[arg(long)]
     pub(crate) self_metrics: bool,
 
-    /// Seconds that the agent may take to exit after the editor has disconnected, before it is sent SIGTERM
+    /// Seconds that the agent may take to exit after the editor has disconnected, before it is sent
+    /// SIGTERM
     #[arg(
         long,
         value_name = "SECONDS",
@@ -98,18 +104,21 @@ pub(crate) struct Options {
 pub(crate) enum Task {
     /// Trace a recorded session with its original times
     ///
-    /// The ids of spans and traces are derived from the transcript, so that the spans are the same each time.
+    /// The ids of spans and traces are derived from the transcript, so that the spans are the same
+    /// each time.
     Replay(ReplayOptions),
     /// Create a report of a recorded session
     ///
-    /// The report is a self-contained HTML file. It shows the conversation beside a waterfall of tool calls,
-    /// permissions and waits, and the tokens and the cost as curves. Other formats are for other programs.
+    /// The report is a self-contained HTML file. It shows the conversation beside a waterfall of
+    /// tool calls, permissions and waits, and the tokens and the cost as curves. Other formats are
+    /// for other programs.
     Report(ReportOptions),
     /// Show recorded and running sessions in a browser
     ///
-    /// Serves the pages of reports on loopback and writes their URL, which contains a token, to standard output. A page
-    /// follows a recording that grows. Other pages list, search and compare sessions, and show the lines of a
-    /// transcript with the findings of acp-lint. Content is shown.
+    /// Serves the pages of reports on loopback and writes their URL, which contains a token, to
+    /// standard output. A page follows a recording that grows. Other pages list, search and compare
+    /// sessions, and show the lines of a transcript with the findings of acp-lint. Content is
+    /// shown.
     View(ViewOptions),
     /// List recorded sessions: agent, model, turns, tools, errors, tokens and cost
     Sessions(SummaryOptions),
@@ -117,7 +126,8 @@ pub(crate) enum Task {
     Stats(SummaryOptions),
     /// Print the settings with which an editor starts an agent with tracing
     ///
-    /// Options before `--` become part of the settings, for example: acp-traces setup zed --backend phoenix -- gemini
+    /// Options before `--` become part of the settings, for example: acp-traces setup zed --backend
+    /// phoenix -- gemini
     Setup(SetupOptions),
     /// Write shell completions to standard output
     Completions {
@@ -135,14 +145,15 @@ pub(crate) enum Task {
 pub(crate) fn complete(shell: Shell) -> io::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Options::command(), "acp-traces", &mut script);
-    // The script for bash refers to subcommands by two names if the program name contains a hyphen, and would not find
-    // one of them.
+    // The script for bash refers to subcommands by two names if the program name contains a hyphen,
+    // and would not find one of them.
     let script = String::from_utf8_lossy(&script).replace("acp__subcmd__traces", "acp__traces");
     io::stdout().write_all(script.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a manual page for the program and for each task into `folder`, which is created if necessary.
+/// Writes a manual page for the program and for each task into `folder`, which is created if
+/// necessary.
 pub(crate) fn write_manual(folder: &Path) -> io::Result<ExitCode> {
     let written = fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Options::command(), folder));
@@ -179,7 +190,8 @@ pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) transcript_options: TranscriptOptions,
 
-    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
+    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard
+    /// input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 }
@@ -190,12 +202,14 @@ pub(crate) struct SpanOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
-    /// URL of the OTLP collector; over HTTP, /v1/traces is appended [env: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
-    /// OTEL_EXPORTER_OTLP_ENDPOINT] [default: http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
+    /// URL of the OTLP collector; over HTTP, /v1/traces is appended [env:
+    /// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT] [default:
+    /// http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
     #[arg(long, value_name = "URL")]
     pub(crate) otlp_endpoint: Option<String>,
 
-    /// Transport of spans [env: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL] [default: grpc]
+    /// Transport of spans [env: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL]
+    /// [default: grpc]
     #[arg(long, value_name = "PROTOCOL")]
     pub(crate) protocol: Option<Transport>,
 
@@ -215,7 +229,8 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "TRACES", default_value = "own")]
     pub(crate) setup: Setup,
 
-    /// Send content in events as log records, instead of in span events [env: OTEL_LOGS_EXPORTER=otlp]
+    /// Send content in events as log records, instead of in span events [env:
+    /// OTEL_LOGS_EXPORTER=otlp]
     #[arg(long)]
     pub(crate) logs: bool,
 

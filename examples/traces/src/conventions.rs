@@ -1,4 +1,5 @@
-//! Options for the interpretation of messages: the release of the conventions, and choices that they leave open.
+//! Options for the interpretation of messages: the release of the conventions, and choices that
+//! they leave open.
 
 use crate::PROGRAM;
 use clap::builder::NonEmptyStringValueParser;
@@ -17,8 +18,8 @@ use traces::otlp::{capture_of_environment, profile_of_environment};
 /// Options for the interpretation of messages.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingOptions {
-    /// Release of the semantic conventions [env: OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for
-    /// genai-dev] [default: v1.41]
+    /// Release of the semantic conventions [env:
+    /// OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for genai-dev] [default: v1.41]
     #[arg(long, value_name = "RELEASE")]
     profile: Option<Release>,
 
@@ -34,8 +35,8 @@ pub(crate) struct ReadingOptions {
     #[arg(long, value_name = "FILE")]
     extract: Option<PathBuf>,
 
-    /// Record content: messages, arguments, results, paths and commands, which are otherwise omitted [env:
-    /// OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT]
+    /// Record content: messages, arguments, results, paths and commands, which are otherwise
+    /// omitted [env: OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT]
     #[arg(
         long,
         value_name = "WHERE",
@@ -45,7 +46,8 @@ pub(crate) struct ReadingOptions {
     )]
     record_content: Option<Content>,
 
-    /// Replace matches of the regular expression in recorded content by `[redacted]`; may be repeated
+    /// Replace matches of the regular expression in recorded content by `[redacted]`; may be
+    /// repeated
     #[arg(long, value_name = "REGEX")]
     pub(crate) redact: Vec<Regex>,
 }
@@ -107,7 +109,8 @@ enum Choice {
     /// Finish reasons of the agent
     #[value(name = "finish-reason=verbatim")]
     FinishReasonVerbatim,
-    /// The provider is that of the model or the agent in the conventions, else the agent name (default)
+    /// The provider is that of the model or the agent in the conventions, else the agent name
+    /// (default)
     #[value(name = "provider=known")]
     ProviderKnown,
     /// The provider is the agent name
@@ -195,7 +198,8 @@ impl Content {
     }
 }
 
-/// Reads a file of extractors. If it is invalid, only the built-in extractors are used, because the session has priority.
+/// Reads a file of extractors. If it is invalid, only the built-in extractors are used, because the
+/// session has priority.
 fn extractors(file: &Path) -> Extractors {
     let read = fs::read_to_string(file).map_err(|error| error.to_string());
     let read = read.and_then(|json| {

@@ -68,8 +68,8 @@ impl Agent {
     }
 }
 
-/// Prints the settings on standard output, and their place on standard error. Options that this program does not accept
-/// are an error.
+/// Prints the settings on standard output, and their place on standard error. Options that this
+/// program does not accept are an error.
 ///
 /// # Errors
 /// Returns an error if standard output cannot be written.
@@ -91,7 +91,8 @@ pub(crate) fn run(options: &SetupOptions) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the name of an agent: that of its program, or of the package that a runner of packages starts.
+/// Returns the name of an agent: that of its program, or of the package that a runner of packages
+/// starts.
 fn name_of<'a>(mut command: impl Iterator<Item = &'a String>) -> String {
     let program = command.next().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
     let is_runner = ["npx", "bunx", "uvx"].iter().any(|runner| program == *runner);
@@ -106,8 +107,9 @@ fn document(setting: &str, agent: &Agent, server: Map<String, Value>) -> String 
     format!("{document:#}\n")
 }
 
-/// Spec: [codecompanion.nvim, ACP adapters](https://codecompanion.olimorris.dev/configuration/adapters-acp),
-/// [avante.nvim, ACP support](https://github.com/yetone/avante.nvim#acp-support)
+/// Spec: [codecompanion.nvim, ACP
+/// adapters](https://codecompanion.olimorris.dev/configuration/adapters-acp), [avante.nvim, ACP
+/// support](https://github.com/yetone/avante.nvim#acp-support)
 fn neovim(agent: &Agent) -> String {
     // The adapter determines authentication and defaults.
     let adapters = [("claude", "claude_code"), ("codex", "codex"), ("gemini", "gemini_cli")];
@@ -116,7 +118,8 @@ fn neovim(agent: &Agent) -> String {
     let list = |words: &mut dyn Iterator<Item = &String>| {
         words.map(|word| lua(word)).collect::<Vec<_>>().join(", ")
     };
-    let (id, command) = (lua(&agent.id()), lua(&agent.command));
+    let id = lua(&agent.id());
+    let command = lua(&agent.command);
     let all = list(&mut [&agent.command].into_iter().chain(&agent.args));
     let args = list(&mut agent.args.iter());
     format!(
@@ -147,8 +150,10 @@ require("avante").setup({{
 /// Spec: [agent-shell](https://github.com/xenodium/agent-shell)
 fn emacs(agent: &Agent) -> String {
     let args: Vec<_> = agent.args.iter().map(|word| lisp(word)).collect();
-    let (id, title, command, args) =
-        (agent.id(), lisp(&agent.title()), lisp(&agent.command), args.join(" "));
+    let id = agent.id();
+    let title = lisp(&agent.title());
+    let command = lisp(&agent.command);
+    let args = args.join(" ");
     let prompt = lisp(&format!("{}> ", agent.id()));
     format!(
         r"(with-eval-after-load 'agent-shell

@@ -29,8 +29,8 @@ pub(crate) struct Destinations {
 }
 
 impl Destinations {
-    /// Reads the destinations from the options and the environment. A collector is used if it is configured explicitly
-    /// or there is no file. Nothing is sent yet.
+    /// Reads the destinations from the options and the environment. A collector is used if it is
+    /// configured explicitly or there is no file. Nothing is sent yet.
     ///
     /// # Errors
     /// Returns an error if the URL of the collector is invalid.
@@ -42,7 +42,8 @@ impl Destinations {
         if is_disabled() {
             return Ok(Self { collector: None, file: None, resource });
         }
-        let (file, collector) = (options.file.clone(), options.collector());
+        let file = options.file.clone();
+        let collector = options.collector();
         let is_used = Signal::Traces.exporter_of_environment(PROGRAM) != Some(false)
             && (file.is_none() || Address::is_named(Signal::Traces, &collector));
         let address = is_used.then(|| Address::new(PROGRAM, Signal::Traces, &collector));
@@ -58,12 +59,14 @@ impl Destinations {
 
 impl SpanOptions {
     fn collector(&self) -> CollectorOptions {
-        let (endpoint, transport) = (self.otlp_endpoint.clone(), self.protocol);
+        let endpoint = self.otlp_endpoint.clone();
+        let transport = self.protocol;
         CollectorOptions { endpoint, transport, backend: self.backend }
     }
 }
 
-/// Exports to collectors, and writes spans to a file. Spans beyond the queue size are dropped and counted.
+/// Exports to collectors, and writes spans to a file. Spans beyond the queue size are dropped and
+/// counted.
 #[derive(Debug)]
 pub(crate) struct Exporter {
     pub(crate) to_collectors: Arc<Exports>,
@@ -119,7 +122,8 @@ pub(crate) fn span_file(
     Ok(file.map(|file| (JsonLines::new(resource), file)))
 }
 
-/// Creates the destination of log records that the options or the environment enable. Nothing is sent yet.
+/// Creates the destination of log records that the options or the environment enable. Nothing is
+/// sent yet.
 ///
 /// # Errors
 /// Returns an error if the URL of the collector is invalid.
@@ -141,7 +145,8 @@ pub(crate) fn measures_traffic(options: &Options) -> bool {
     Signal::Metrics.exporter_of_environment(PROGRAM).unwrap_or(options.metrics)
 }
 
-/// Creates the metrics that the options and the environment enable, and those of the proxy itself. Nothing is sent yet.
+/// Creates the metrics that the options and the environment enable, and those of the proxy itself.
+/// Nothing is sent yet.
 ///
 /// # Errors
 /// Returns an error if the URL of the collector is invalid.

@@ -76,8 +76,9 @@ pub(crate) struct OpenError {
 }
 
 impl LineFile {
-    /// Creates a file named `path`. If it exists, a number is appended to the name. Pipes and devices are opened
-    /// directly. A regular file that would exceed `limit` bytes is continued in another one, with the next free number.
+    /// Creates a file named `path`. If it exists, a number is appended to the name. Pipes and
+    /// devices are opened directly. A regular file that would exceed `limit` bytes is continued in
+    /// another one, with the next free number.
     ///
     /// # Errors
     /// Returns an error if the file cannot be created, or too many names are taken.
@@ -96,8 +97,9 @@ impl LineFile {
         self.queue.with(|waiting| waiting.path.clone())
     }
 
-    /// Renames the file, after the lines that are queued. If the name is taken, a number is appended. The file keeps its
-    /// name if the file system has no hard links, because other ways to rename may replace a file.
+    /// Renames the file, after the lines that are queued. If the name is taken, a number is
+    /// appended. The file keeps its name if the file system has no hard links, because other ways
+    /// to rename may replace a file.
     pub(crate) fn rename(&self, path: PathBuf) {
         self.queue.with(|waiting| waiting.new_path = Some(path));
     }
@@ -129,7 +131,8 @@ impl LineFile {
         }
     }
 
-    /// Waits for the queue to be written, until `deadline`. Returns a description of lost lines, which are `what`.
+    /// Waits for the queue to be written, until `deadline`. Returns a description of lost lines,
+    /// which are `what`.
     pub(crate) fn finish(&self, what: &str, deadline: Instant) -> Option<String> {
         self.queue.with(|waiting| waiting.is_closed = true);
         self.queue.wake();
@@ -137,7 +140,8 @@ impl LineFile {
             deadline,
             |waiting| waiting.is_done,
             |waiting| {
-                let (offered, lost) = (waiting.offered, waiting.offered - waiting.written);
+                let offered = waiting.offered;
+                let lost = waiting.offered - waiting.written;
                 let reason = match &waiting.error {
                     Some(error) => error.to_string(),
                     None => "it is written too slowly".to_owned(),
@@ -166,7 +170,8 @@ pub(crate) fn append(path: &Path) -> Result<File, OpenError> {
     open(path, File::options().append(true).create(true))
 }
 
-/// Opens a file. A new file is readable only by its owner (mode 600), because it may contain content.
+/// Opens a file. A new file is readable only by its owner (mode 600), because it may contain
+/// content.
 fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
     #[cfg(unix)]
     {

@@ -63,7 +63,8 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             done,
         }
     };
-    let (in_hand, closed) = (Arc::clone(&observer.in_hand), Arc::clone(&observer.closed));
+    let in_hand = Arc::clone(&observer.in_hand);
+    let closed = Arc::clone(&observer.closed);
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
         while let Taken::Chunks(chunks) = tap.take() {
             in_hand.store(chunks.bytes() as u64, Ordering::Relaxed);
@@ -88,8 +89,8 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
 }
 
 impl Observer {
-    /// Waits for at most [`FLUSH`] until the remaining data is analyzed and its spans are sent. Reports losses on
-    /// standard error.
+    /// Waits for at most [`FLUSH`] until the remaining data is analyzed and its spans are sent.
+    /// Reports losses on standard error.
     pub(crate) fn finish(&self, by: ClosedBy) {
         let deadline = Instant::now() + FLUSH;
         self.closed.get_or_init(|| by);
@@ -124,8 +125,8 @@ impl Observer {
     }
 }
 
-/// Describes what the spans lack: data beyond the limits of the tracker, of a protocol version that it does not know, or
-/// in another form than its method has.
+/// Describes what the spans lack: data beyond the limits of the tracker, of a protocol version that
+/// it does not know, or in another form than its method has.
 pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
     let rows = [
         (counters.dropped_spans, "spans exceeded the limit of open spans"),
@@ -143,7 +144,8 @@ pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
     rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))
 }
 
-/// The analysis, either on its own thread or, with context propagation, on the threads that relay the messages.
+/// The analysis, either on its own thread or, with context propagation, on the threads that relay
+/// the messages.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
 
@@ -204,7 +206,8 @@ impl Insert for Treating {
 }
 
 impl Treating {
-    /// Returns the decision on a permission request, with the id of the request and the response, unless the user decides.
+    /// Returns the decision on a permission request, with the id of the request and the response,
+    /// unless the user decides.
     fn decide(
         &self,
         direction: Direction,
@@ -298,7 +301,8 @@ impl Watch {
     }
 
     fn look_at(&mut self, chunk: &Chunk<'_>) {
-        let (time, direction) = (self.time(chunk.at), chunk.direction);
+        let time = self.time(chunk.at);
+        let direction = chunk.direction;
         let (lines, reading) = self.parts(direction);
         lines.push(chunk, Looking { reading, direction, time });
         self.export();

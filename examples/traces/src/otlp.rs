@@ -6,9 +6,11 @@
 //!                  └─ events ───────┘
 //! ```
 //!
-//! Exporting never blocks the caller: spans are queued and sent in batches by a dedicated thread; spans beyond the
-//! queue size are dropped and counted ([`Tally`]). The collector is configured by the [standard environment
-//! variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/), unless the program overrides them.
+//! Exporting never blocks the caller: spans are queued and sent in batches by a dedicated thread;
+//! spans beyond the queue size are dropped and counted ([`Tally`]). The collector is configured by
+//! the [standard environment
+//! variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/), unless the program
+//! overrides them.
 
 mod backend;
 mod batches;
@@ -72,8 +74,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reports an invalid environment variable. Each description is reported once, because signals share variables. The
-    /// environment of a process bounds their number.
+    /// Reports an invalid environment variable. Each description is reported once, because signals
+    /// share variables. The environment of a process bounds their number.
     fn report(self, description: String) {
         static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
         let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,10 +92,11 @@ impl Program {
             .build()
     }
 
-    /// Returns the resource of spans and metrics. The service name is the given one, else that of the environment, else
-    /// the program's.
+    /// Returns the resource of spans and metrics. The service name is the given one, else that of
+    /// the environment, else the program's.
     ///
-    /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
+    /// Spec: [General SDK
+    /// configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
     pub fn resource(self, service_name: Option<String>) -> Resource {
         let written = EnvResourceDetector::new().detect();
         let named = || written.get_ref(&SERVICE_NAME).map(decoded);
@@ -106,8 +109,9 @@ impl Program {
         Resource::builder().with_attributes(told).with_service_name(name).build()
     }
 
-    /// Returns the resource of a running program, with its process, host and a unique instance id. Without an instance
-    /// id, a backend would merge the metrics of two processes. Attributes of the environment take precedence.
+    /// Returns the resource of a running program, with its process, host and a unique instance id.
+    /// Without an instance id, a backend would merge the metrics of two processes. Attributes of
+    /// the environment take precedence.
     ///
     /// Spec: [Service](https://opentelemetry.io/docs/specs/semconv/resource/service/),
     /// [Host](https://opentelemetry.io/docs/specs/semconv/resource/host/),
@@ -133,7 +137,8 @@ impl Program {
 
 /// Percent-decodes a value of `OTEL_RESOURCE_ATTRIBUTES`, which the SDK does not decode.
 ///
-/// Spec: [Specifying resource information via an environment variable](https://opentelemetry.io/docs/specs/otel/resource/sdk/#specifying-resource-information-via-an-environment-variable)
+/// Spec: [Specifying resource information via an environment
+/// variable](https://opentelemetry.io/docs/specs/otel/resource/sdk/#specifying-resource-information-via-an-environment-variable)
 fn decoded(value: &Value) -> String {
     let written = value.as_str();
     let entry = Baggage::parse(&format!("value={written}"));
@@ -176,7 +181,8 @@ pub enum ExportError {
 
 /// Returns whether the environment disables telemetry.
 ///
-/// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
+/// Spec: [General SDK
+/// configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
 pub fn is_disabled() -> bool {
     variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
@@ -186,9 +192,11 @@ pub fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Parses a number from a variable. A value outside of `range`, or that is not a number, is reported and ignored.
+/// Parses a number from a variable. A value outside of `range`, or that is not a number, is
+/// reported and ignored.
 ///
-/// Spec: [Numeric value](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#numeric)
+/// Spec: [Numeric
+/// value](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#numeric)
 fn number<N: Copy + Display + FromStr + PartialOrd>(
     program: Program,
     name: &str,
@@ -197,7 +205,8 @@ fn number<N: Copy + Display + FromStr + PartialOrd>(
     let value = variable(name)?;
     let number = value.parse().ok().filter(|number| range.contains(number));
     if number.is_none() {
-        let (least, most) = (range.start(), range.end());
+        let least = range.start();
+        let most = range.end();
         let wrong = format!("expected a number from {least} to {most}: ignored");
         program.report(format!("{name} is {value:?}, {wrong}"));
     }

@@ -24,9 +24,10 @@ const MAX_SESSION: usize = 64;
 
 /// Creates the transcript of a session with `agent`.
 ///
-/// `pattern` is a file name, in which `{time}` (UTC, in seconds), `{agent}`, `{pid}` and `{session}` are replaced, or a
-/// folder, which is created if the name ends with a separator. An existing file is never changed; a number is appended
-/// to the name instead. A file that would exceed `size` bytes is continued in another one.
+/// `pattern` is a file name, in which `{time}` (UTC, in seconds), `{agent}`, `{pid}` and
+/// `{session}` are replaced, or a folder, which is created if the name ends with a separator. An
+/// existing file is never changed; a number is appended to the name instead. A file that would
+/// exceed `size` bytes is continued in another one.
 ///
 /// # Errors
 /// Returns an error if the file cannot be created.

@@ -23,7 +23,8 @@ const BATCH: usize = 512;
 /// Replays the transcript and exports its spans.
 ///
 /// # Errors
-/// Returns an error if the transcript cannot be read completely, or the file of spans cannot be written.
+/// Returns an error if the transcript cannot be read completely, or the file of spans cannot be
+/// written.
 pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let (mut transcript, mut sink) = match set_up(options, &runtime) {
@@ -92,7 +93,8 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Exports the ended spans. Metrics are not exported, because those of the SDK have the current time.
+    /// Exports the ended spans. Metrics are not exported, because those of the SDK have the current
+    /// time.
     fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
         while let Some(made) = tracing.poll() {
             match made {

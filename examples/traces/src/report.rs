@@ -55,7 +55,8 @@ pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) transcript_options: TranscriptOptions,
 
-    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard input
+    /// Transcript written by `--record`, or by the ACP conductor with `--trace`; `-` is standard
+    /// input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
@@ -80,7 +81,8 @@ pub(crate) struct Reading {
 impl Reading {
     pub(crate) fn new(mut policy: Policy) -> Self {
         policy.record_metrics = true;
-        let (session, conversation) = (Session::default(), Conversation::default());
+        let session = Session::default();
+        let conversation = Conversation::default();
         Self { tracker: Tracker::new(policy), session, conversation, lines: 0 }
     }
 

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex};
 use tokio::runtime::{Builder, Runtime};
 use traces::otlp::{Exports, Ids};
 
-/// Runs the agent and relays messages until it exits. Exits with its status, or returns the status of an invalid
-/// command line.
+/// Runs the agent and relays messages until it exits. Exits with its status, or returns the status
+/// of an invalid command line.
 ///
 /// # Errors
 /// Returns an error if the operating system denies threads, descriptors or signal handlers.
@@ -45,11 +45,12 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     };
     let (exporter, transcript) = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
-    let (has_logs, has_metrics) =
-        (exporter.to_collectors.has_logs(), exporter.to_collectors.has_metrics());
+    let has_logs = exporter.to_collectors.has_logs();
+    let has_metrics = exporter.to_collectors.has_metrics();
     policy.record_metrics = has_metrics && export::measures_traffic(options);
     let records = has_metrics || has_logs || transcript.is_some();
-    let (traces, injects) = (exporter.has_destination(), options.inject_context);
+    let traces = exporter.has_destination();
+    let injects = options.inject_context;
     let tracing = options.spans.tracing(policy, Ids::random()).with_logs(has_logs);
     let watch = SharedWatch::new(exporter, tracing, transcript);
     let treats = !rules.is_empty() || (traces && injects);

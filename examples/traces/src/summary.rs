@@ -124,7 +124,8 @@ impl Operation {
     }
 }
 
-/// Reads each transcript. Those that cannot be read are reported and skipped; the exit status is 1 then.
+/// Reads each transcript. Those that cannot be read are reported and skipped; the exit status is 1
+/// then.
 fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Reading)) -> ExitCode {
     let mut failed = false;
     for path in &options.paths {

@@ -17,8 +17,8 @@ const MAX_QUOTED: usize = 60;
 /// Options for reading a transcript.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TranscriptOptions {
-    /// Names of the components of the traced connection, for traces of the conductor [default: those of the first
-    /// request]
+    /// Names of the components of the traced connection, for traces of the conductor [default:
+    /// those of the first request]
     #[arg(long, value_name = "FROM,TO", value_parser = components)]
     pub(crate) components: Option<(String, String)>,
 }
@@ -49,18 +49,21 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
     Ok(transcript)
 }
 
-/// Calls `take` for each line of a transcript, with its message if it has one. Returns the number of invalid lines. The
-/// first [`MAX_REPORTED`] of them are reported on standard error, followed by the number of further ones.
+/// Calls `take` for each line of a transcript, with its message if it has one. Returns the number
+/// of invalid lines. The first [`MAX_REPORTED`] of them are reported on standard error, followed by
+/// the number of further ones.
 ///
 /// # Errors
-/// Returns an error if the transcript cannot be read completely, `take` fails, or the file is not a transcript: its
-/// first [`MAX_REPORTED`] lines, or all if there are fewer, are invalid.
+/// Returns an error if the transcript cannot be read completely, `take` fails, or the file is not a
+/// transcript: its first [`MAX_REPORTED`] lines, or all if there are fewer, are invalid.
 pub(crate) fn each_line(
     transcript: impl BufRead,
     options: &TranscriptOptions,
     mut take: impl FnMut(Option<Entry<'_>>) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let (mut reader, mut invalid, mut unreported) = (Reader::new(options), Vec::new(), 0);
+    let mut reader = Reader::new(options);
+    let mut invalid = Vec::new();
+    let mut unreported = 0;
     for text in transcript.split(b'\n') {
         let entry = reader.entry(&text?).unwrap_or_else(|error| {
             if invalid.len() < MAX_REPORTED {
@@ -122,7 +125,8 @@ enum Format {
     Unknown,
     /// The format of `--record`.
     Recorder,
-    /// The format of the official conductor, with the selected connection or that of the first request.
+    /// The format of the official conductor, with the selected connection or that of the first
+    /// request.
     Conductor(Conductor),
 }
 

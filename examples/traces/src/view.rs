@@ -84,7 +84,8 @@ pub(crate) fn run(options: &ViewOptions) -> io::Result<ExitCode> {
     runtime.block_on(async {
         let listener = TcpListener::bind(options.listen).await?;
         let address = listener.local_addr()?;
-        let (site, auth) = (SiteSettings::default(), AuthSettings::default());
+        let site = SiteSettings::default();
+        let auth = AuthSettings::default();
         let access = Access::new(&site, &auth, LIMITS, address);
         let (access, token) = access.map_err(io::Error::other)?;
         let token = token.ok_or_else(|| io::Error::other("no token was generated"))?;
@@ -162,7 +163,8 @@ async fn session(
         if known.is_some_and(|known| known == tag) {
             return Ok((Some(tag), None));
         }
-        let (findings, lines) = (opened.findings.len(), Address::lines(name));
+        let findings = opened.findings.len();
+        let lines = Address::lines(name);
         let live = Live {
             seconds: UPDATE_SECONDS,
             tag: &tag,

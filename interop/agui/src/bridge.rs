@@ -1,6 +1,7 @@
-//! Streams of agui-bridge for generated and recorded input. Generated input has any updates of either version in any
-//! order, repeated and lost, with questions, cancellations, failures, replays and several runs; the generators are
-//! those of the crate's property tests. Recorded input comes from the crate's recordings of agents.
+//! Streams of agui-bridge for generated and recorded input. Generated input has any updates of
+//! either version in any order, repeated and lost, with questions, cancellations, failures, replays
+//! and several runs; the generators are those of the crate's property tests. Recorded input comes
+//! from the crate's recordings of agents.
 use crate::generated::{options, steps};
 use crate::hub_differences::Compared;
 use crate::replay::{How, messages, replay};
@@ -42,7 +43,8 @@ pub fn bridged(number: u64, profile: Profile) -> Bridged {
     Bridged { profile, events: made }
 }
 
-/// Returns the sessions of all recordings in the folders of this folder, by agent, scenario and session.
+/// Returns the sessions of all recordings in the folders of this folder, by agent, scenario and
+/// session.
 pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
     let mut sessions = Vec::new();
     for agent in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
@@ -67,11 +69,14 @@ pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
     sessions
 }
 
-/// Compares, for each recording below a folder, the events of a hub with those of a translator, for both profiles. Prints
-/// the numbers, and returns whether no session has a difference beyond those that are known.
+/// Compares, for each recording below a folder, the events of a hub with those of a translator, for
+/// both profiles. Prints the numbers, and returns whether no session has a difference beyond those
+/// that are known.
 pub fn compare_hub(folder: &Path) -> bool {
-    let (mut compared, mut folders) = (Compared::default(), vec![folder.to_owned()]);
-    let (mut files, mut failed) = (0, 0);
+    let mut compared = Compared::default();
+    let mut folders = vec![folder.to_owned()];
+    let mut files = 0;
+    let mut failed = 0;
     while let Some(folder) = folders.pop() {
         for file in fs::read_dir(folder).expect("a folder") {
             let path = file.expect("a file").path();

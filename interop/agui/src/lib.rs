@@ -46,7 +46,8 @@ impl Numbers {
     }
 }
 
-/// Returns the stream of this number: a run with some calls of the producer, of which some may be refused, and an end.
+/// Returns the stream of this number: a run with some calls of the producer, of which some may be
+/// refused, and an end.
 pub fn stream(number: u64) -> Stream {
     let mut numbers = Numbers(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let input = json!({"threadId":"t","runId":format!("run{number}"),"protocolVersion":"1.0","messages":[
@@ -124,7 +125,8 @@ impl Stream {
     /// Returns the stream for a client of this profile and the resulting conversation, as JSON.
     pub fn report(&self, profile: Profile) -> Value {
         let events = self.events_for(profile);
-        let (mut body, mut frames) = (Vec::new(), Vec::new());
+        let mut body = Vec::new();
+        let mut frames = Vec::new();
         let mut reducer = Reducer::for_input(&self.input).expect("an input");
         for event in &events {
             sse::write_event(&mut body, event).expect("JSON");

@@ -265,7 +265,8 @@ fn own_values(case: &Case) -> Vec<Own> {
     let read = |line: &Line| {
         let text = &*line.text;
         let peek = peek(text.as_bytes()).expect("a message");
-        let (id, params) = (peek.request_id(), peek.params().or(peek.result()).expect("a payload"));
+        let id = peek.request_id();
+        let params = peek.params().or(peek.result()).expect("a payload");
         with(
             line,
             || Own::Update(wire::decode(params).expect("an update")),

@@ -1,5 +1,5 @@
-//! Both sides of a connection on one thread, over an in-memory pipe: the cost of a typed message from the sender's
-//! call to the receiver's handler.
+//! Both sides of a connection on one thread, over an in-memory pipe: the cost of a typed message
+//! from the sender's call to the receiver's handler.
 use acp_types::client::Prompt;
 use acp_types::connection::{ConnectionOptions, Context, Peer, Sessions, v1};
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
@@ -186,7 +186,8 @@ fn theirs(end: DuplexStream) -> ByteStreams<impl futures::AsyncWrite, impl futur
 async fn their_notifications(count: usize) {
     let (one, other) = duplex(PIPE);
     let (done, is_done) = oneshot::channel();
-    let (mut received, mut done) = (0, Some(done));
+    let mut received = 0;
+    let mut done = Some(done);
     let receiver = UntypedRole.builder().on_receive_notification(
         async move |update: official::SessionNotification, _: ConnectionTo<UntypedRole>| {
             black_box(update);

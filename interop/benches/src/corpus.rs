@@ -1,4 +1,5 @@
-//! The cases: generated lines like those of agents and editors, deterministic, and recorded sessions.
+//! The cases: generated lines like those of agents and editors, deterministic, and recorded
+//! sessions.
 use jsonrpc_core::Kind;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -104,7 +105,8 @@ impl Mix {
         chunk(kind, &text)
     }
 
-    /// 85 % chunks of the message, 10 % of thoughts, 2 % each tool calls and their updates, some diffs and plans.
+    /// 85 % chunks of the message, 10 % of thoughts, 2 % each tool calls and their updates, some
+    /// diffs and plans.
     fn token_stream(mut self) -> Vec<String> {
         let line = |_| match self.draw(200) {
             0..170 => self.chunk("agent_message_chunk"),
@@ -188,7 +190,8 @@ pub fn code(bytes: usize) -> String {
 }
 
 fn diff(bytes: usize) -> String {
-    let (old, new) = (json!(code(bytes / 2)), json!(code(bytes / 2)));
+    let old = json!(code(bytes / 2));
+    let new = json!(code(bytes / 2));
     update(&format!(
         r#"{{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","content":[{{"type":"diff","path":"/home/user/project/src/parser.rs","oldText":{old},"newText":{new}}}]}}"#
     ))

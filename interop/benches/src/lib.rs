@@ -1,4 +1,5 @@
-//! Cost of reading JSON-RPC: [`corpus`] defines the cases, [`paths`] the readers of this project and of others.
+//! Cost of reading JSON-RPC: [`corpus`] defines the cases, [`paths`] the readers of this project
+//! and of others.
 //!
 //! `interop/benches/run` measures all of them and writes `RESULTS.md`.
 

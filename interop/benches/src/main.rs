@@ -35,7 +35,8 @@ fn goals(costs: &Costs, sizes: &Sizes) {
     println!("| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
     let cost = |path, case| costs[&(path, case)];
     let over = |peer, ours| {
-        let (peer, ours) = (cost(peer, "token_stream"), cost(ours, "token_stream"));
+        let peer = cost(peer, "token_stream");
+        let ours = cost(ours, "token_stream");
         let time = peer.time.as_secs_f64() / ours.time.as_secs_f64();
         (peer.instructions as f64 / ours.instructions as f64, time)
     };
@@ -72,8 +73,10 @@ fn framing(costs: &Costs, sizes: &Sizes) {
     let growth = a_byte("fs_read_16m") / a_byte("fs_read_256k");
     Goal::at_most("a line of 16 MiB over one of 256 KiB, instructions a byte", growth, 1.1, 1.05)
         .print();
-    let (large, size) = (cost("ours: Lines, decode", "fs_read_16m"), sizes["fs_read_16m"].1 as f64);
-    let (peak, all) = (large.peak as f64 / size, large.allocated as f64 / size);
+    let large = cost("ours: Lines, decode", "fs_read_16m");
+    let size = sizes["fs_read_16m"].1 as f64;
+    let peak = large.peak as f64 / size;
+    let all = large.allocated as f64 / size;
     Goal::at_most("a line of 16 MiB, framed and decoded: most held over size", peak, 1.1, 1.05)
         .print();
     Goal::at_most("the same: allocated over size", all, 2.2, 2.05).print();
@@ -123,7 +126,8 @@ fn connection_goals() {
         let mut ratios: Vec<_> =
             (0..9).map(|_| time(their_exchange) / time(our_exchange)).collect();
         ratios.sort_by(f64::total_cmp);
-        let (our_count, their_count) = (instructions(ours), instructions(theirs));
+        let our_count = instructions(ours);
+        let their_count = instructions(theirs);
         let is_round_trip = what == "a round trip";
         let (must, target) = if is_round_trip { (8.0, 10.0) } else { (6.0, 8.0) };
         let what_is = format!(

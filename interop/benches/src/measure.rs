@@ -1,5 +1,5 @@
-//! Measures each path over each case, and prints the costs. The program runs itself under callgrind, once for each
-//! pair, and the program `allocations`.
+//! Measures each path over each case, and prints the costs. The program runs itself under
+//! callgrind, once for each pair, and the program `allocations`.
 use crate::corpus::{self, Case};
 use crate::paths::Path;
 use crate::{measured, paths};
@@ -46,7 +46,8 @@ pub fn table(cases: &[&'static str], paths: &[Path]) -> (Costs, Sizes) {
         format!("{:.2} ({})", cost.ratio, short(cost.time.as_nanos() as f64 / lines))
     });
     print("Allocations / allocated bytes a message", &|cost, lines| {
-        let (count, bytes) = (cost.allocations as f64 / lines, cost.allocated as f64 / lines);
+        let count = cost.allocations as f64 / lines;
+        let bytes = cost.allocated as f64 / lines;
         format!("{count:.3} / {}", short(bytes)).replace(".000", "")
     });
     (costs, sizes)
@@ -54,14 +55,15 @@ pub fn table(cases: &[&'static str], paths: &[Path]) -> (Costs, Sizes) {
 
 /// Runs one path over one case, under callgrind.
 pub fn run(case: &str, path: &str, rounds: usize) {
-    let (path, case) = (paths::path(path), corpus::case(case));
+    let path = paths::path(path);
+    let case = corpus::case(case);
     // The setup of a path is not measured.
     (path.run)(&case);
     measured(&path, &case, rounds);
 }
 
-/// Returns the bytes that a path copies for a case, all lines together: the arguments of functions that copy memory, as the
-/// difference of two runs, so that the setup of the case does not count.
+/// Returns the bytes that a path copies for a case, all lines together: the arguments of functions
+/// that copy memory, as the difference of two runs, so that the setup of the case does not count.
 pub fn copied(case: &str, path: &str) -> u64 {
     let count = |rounds: &str| {
         let valgrind = Command::new("valgrind")
@@ -113,7 +115,8 @@ fn measure(case: &Case, paths: &[Path], costs: &mut Costs) {
     }
 }
 
-/// Returns instructions and allocations of each path. Both are independent of other running programs.
+/// Returns instructions and allocations of each path. Both are independent of other running
+/// programs.
 fn counts(case: &str, paths: &[&Path]) -> Vec<(u64, [u64; 3])> {
     let count = |path: &Path| (instructions(case, path.name), allocations(&[case, path.name]));
     thread::scope(|scope| {
@@ -147,7 +150,8 @@ fn callgrind_with(options: &[&str], args: &[&str]) -> u64 {
     collected.and_then(|(_, count)| count.trim().parse().ok()).expect("a count")
 }
 
-/// Returns the number of allocations, the allocated bytes, and the growth of resident memory at the peak.
+/// Returns the number of allocations, the allocated bytes, and the growth of resident memory at the
+/// peak.
 pub fn allocations(args: &[&str]) -> [u64; 3] {
     printed("allocations", args)
 }
@@ -258,8 +262,10 @@ impl Goal {
             _ => format!("{number:.4}"),
         };
         let time = self.time.map_or("–".to_owned(), |time| format!("{time:.2}"));
-        let (what, is) = (self.what, number(self.is));
-        let (must, target) = (number(self.must), number(self.target));
+        let what = self.what;
+        let is = number(self.is);
+        let must = number(self.must);
+        let target = number(self.target);
         println!("| {what} | {is} | {time} | {sign} {must} | {sign} {target} | {reached} |");
     }
 }

@@ -1,4 +1,5 @@
-//! Paths that read a case. Each returns a number that depends on its result, so that the optimizer removes nothing.
+//! Paths that read a case. Each returns a number that depends on its result, so that the optimizer
+//! removes nothing.
 use crate::connections::runtime;
 use crate::corpus::{Case, Line};
 use agent_client_protocol::TransportFrame;
@@ -104,7 +105,8 @@ fn each<'a, T, E: std::fmt::Debug>(
     case.lines.len()
 }
 
-/// Finds the members that route an update, besides method and id: the session and the kind of update.
+/// Finds the members that route an update, besides method and id: the session and the kind of
+/// update.
 fn named<'a>(peeked: Peeked<'a>) -> (Peeked<'a>, [Option<&'a str>; 2]) {
     let kind = peeked.param(&["update", "sessionUpdate"]);
     (peeked, [peeked.param(&["sessionId"]), kind])
@@ -146,7 +148,8 @@ fn jsonrpc_core_18(line: &Line) -> usize {
 }
 
 fn lines(case: &Case, look: impl Fn(&str)) -> usize {
-    let (mut lines, mut count) = (Lines::default(), 0);
+    let mut lines = Lines::default();
+    let mut count = 0;
     for read in case.stream.chunks(READ) {
         lines.push(read);
         while let Some(line) = lines.next() {
@@ -159,11 +162,9 @@ fn lines(case: &Case, look: impl Fn(&str)) -> usize {
 
 /// Splits lines without validation, for a reader that validates them, such as `peek`.
 fn lines_as_bytes(case: &Case) -> usize {
-    let (mut lines, mut count) = (
-        Lines::default()
-            .with_text(TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass }),
-        0,
-    );
+    let mut lines = Lines::default()
+        .with_text(TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass });
+    let mut count = 0;
     for read in case.stream.chunks(READ) {
         lines.push(read);
         while let Some(line) = lines.next_bytes() {
@@ -174,7 +175,8 @@ fn lines_as_bytes(case: &Case) -> usize {
 }
 
 fn lines_codec(case: &Case) -> usize {
-    let (mut codec, mut buffer) = (LinesCodec::new(), BytesMut::new());
+    let mut codec = LinesCodec::new();
+    let mut buffer = BytesMut::new();
     let mut count = 0;
     for read in case.stream.chunks(READ) {
         buffer.extend_from_slice(read);
@@ -241,7 +243,8 @@ pub enum Endless {
     CodecLine,
 }
 
-/// Reads `size` bytes of an endless input in pieces, and then a message. Asserts one error and, after it, the message.
+/// Reads `size` bytes of an endless input in pieces, and then a message. Asserts one error and,
+/// after it, the message.
 pub fn endless(what: Endless, limit: usize, size: usize, piece: &[u8]) {
     let pieces = iter::repeat_n(black_box(piece), size / piece.len());
     let errors = match what {

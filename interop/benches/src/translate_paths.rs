@@ -141,7 +141,8 @@ impl Turn {
         }
     }
 
-    /// Decodes the line with the official types, and writes the event with the official AG-UI crate.
+    /// Decodes the line with the official types, and writes the event with the official AG-UI
+    /// crate.
     pub fn official(&mut self, line: &str) {
         let message: OfficialUpdate = serde_json::from_str(line).expect("a message");
         self.say(message.into_inner().params.expect("params").update);
@@ -203,7 +204,8 @@ pub const TURN_TEXT: usize = " word 0".len();
 pub fn turn(path: &str, pieces: usize) -> usize {
     let take = if path == "typed" { Turn::typed } else { Turn::hub };
     // A long turn is compacted.
-    let (mut turn, mut written) = (Turn { log: 1_000, ..Turn::default() }, 0);
+    let mut turn = Turn { log: 1_000, ..Turn::default() };
+    let mut written = 0;
     for number in 0..pieces {
         turn.out.clear();
         take(&mut turn, &corpus::chunk(AGENT, &format!(" word {}", number % 10)));

@@ -219,7 +219,8 @@ fn run(name: &str) -> Result<Figures, Failure> {
     let mut figures = Figures::default();
     let server = Server::start(name)?;
     for (index, version) in VERSIONS.into_iter().enumerate() {
-        let (begin, used) = (Instant::now(), server.processor()?);
+        let begin = Instant::now();
+        let used = server.processor()?;
         figures.refused += call_all(server.address, version)?;
         let calls = (CALLS / VERSIONS.len()) as f64;
         figures.rate[index] = calls / begin.elapsed().as_secs_f64();
@@ -262,7 +263,8 @@ pub(crate) fn table() -> Result<(String, usize), Failure> {
     let mut table = "| figure | mcp-bridge | rmcp | ratio |\n|---|---|---|---|\n".to_owned();
     for (index, name) in names.iter().enumerate() {
         let of = |runs: &[Figures]| median(runs.iter().map(|it| it.get()[index]).collect());
-        let (ours, rmcp) = (of(ours), of(rmcp));
+        let ours = of(ours);
+        let rmcp = of(rmcp);
         writeln!(table, "| {name} | {ours:.1} | {rmcp:.1} | {:.2} |", ours / rmcp)?;
     }
     let refused = |runs: &[Figures]| runs.iter().map(|it| it.refused).sum::<usize>();

@@ -1,5 +1,6 @@
-//! Cost of mcp-bridge, compared with rmcp. `mcp-bench` writes `RESULTS.md`. It runs itself under callgrind, for each path with
-//! one and with more rounds, so that the difference does not include the start of the program.
+//! Cost of mcp-bridge, compared with rmcp. `mcp-bench` writes `RESULTS.md`. It runs itself under
+//! callgrind, for each path with one and with more rounds, so that the difference does not include
+//! the start of the program.
 mod load;
 
 use futures::executor::block_on;
@@ -183,7 +184,10 @@ fn host(policy: SuspendPolicy) -> Result<PluginHost, Box<dyn Error>> {
 }
 
 fn begin(host: &PluginHost) -> Result<String, Box<dyn Error>> {
-    let (session_id, call_id, tool, principal) = ("9c41", "c", "ask", "ada");
+    let session_id = "9c41";
+    let call_id = "c";
+    let tool = "ask";
+    let principal = "ada";
     let call = NewCall {
         session_id,
         call_id,
@@ -205,7 +209,9 @@ fn session(policy: SuspendPolicy) -> Fallible {
     for key in ["first", "second"] {
         let answer = Raw::from_text(r#"{"action":"accept","content":{"text":"yes"}}"#)?;
         let answers = vec![(key.to_owned(), Outcome::Value(answer))];
-        let (tool, arguments, principal) = ("ask", None, "ada");
+        let tool = "ask";
+        let arguments = None;
+        let principal = "ada";
         let resumption = Resumption { state: &state, tool, arguments, principal, answers };
         match block_on(host.resume(resumption, None))? {
             Turn::Asks { state: next, .. } => state = next,
@@ -241,7 +247,8 @@ fn paths(inputs: &Inputs) -> Result<String, Box<dyn Error>> {
         });
         let rounds = 11;
         let count = (instructions(path, rounds)? - instructions(path, 1)?) / (rounds as u64 - 1);
-        let (total, bytes) = (allocations.count_total, allocations.bytes_total);
+        let total = allocations.count_total;
+        let bytes = allocations.bytes_total;
         writeln!(table, "| {path} | {count} | {total} | {bytes} |")?;
         let figures = [count, total, bytes].map(|figure| figure as f64);
         if let Some(name) = path.strip_suffix(" rmcp") {
@@ -260,7 +267,8 @@ fn paths(inputs: &Inputs) -> Result<String, Box<dyn Error>> {
 fn waiting() -> Result<String, Box<dyn Error>> {
     let mut table = "| a call that waits for its first answer | bytes in memory | bytes with the client |\n|---|---|---|\n".to_owned();
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
-        let (name, host) = (format!("{policy:?}"), host(policy)?);
+        let name = format!("{policy:?}");
+        let host = host(policy)?;
         let mut state = String::new();
         let kept = allocation_counter::measure(|| state = begin(&host).unwrap_or_default());
         let bytes = kept.bytes_current - state.capacity() as i64;

@@ -24,8 +24,8 @@ pub fn line(length: usize) -> Vec<u8> {
     format!("{start}{text}{end}").into_bytes()
 }
 
-/// Announces the number of bytes, waits for a line, and repeats the lines of a case: each in a write of its own, or in
-/// writes of `size` bytes. Then it waits for the end of its input.
+/// Announces the number of bytes, waits for a line, and repeats the lines of a case: each in a
+/// write of its own, or in writes of `size` bytes. Then it waits for the end of its input.
 pub fn flood(case: &str, size: usize, bytes: usize) {
     let lines: Vec<_> = corpus::lines(case).iter().map(|line| format!("{line}\n")).collect();
     let stream = lines.concat();
@@ -58,8 +58,10 @@ pub fn flood(case: &str, size: usize, bytes: usize) {
 
 /// Returns each complete line.
 pub fn echo() {
-    let (mut stdin, mut stdout) = (stdin(), stdout());
-    let (mut buffer, mut line) = (vec![0; 1 << 16], Vec::new());
+    let mut stdin = stdin();
+    let mut stdout = stdout();
+    let mut buffer = vec![0; 1 << 16];
+    let mut line = Vec::new();
     loop {
         let length = stdin.read(&mut buffer).expect("a line");
         let Some(read) = buffer.get(..length).filter(|read| !read.is_empty()) else { return };

@@ -77,8 +77,8 @@ impl Chain {
         command.args(agent).stderr(Stdio::null()).stdin(Stdio::piped()).stdout(Stdio::piped());
         if !matches!(proxy, Proxy::Cat) {
             let mut child = command.spawn().expect("a program");
-            let (stdin, stdout) =
-                (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+            let stdin = child.stdin.take().expect("a pipe");
+            let stdout = child.stdout.take().expect("a pipe");
             return Self { stdin, stdout, children: vec![child] };
         }
         let cat = |stdin: Stdio| {

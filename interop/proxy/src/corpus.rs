@@ -12,7 +12,8 @@ pub fn lines(case: &str) -> Vec<String> {
     }
 }
 
-/// Of 1,000: 85 % message chunks, 10 % thoughts, 2 % tool calls, 2 % updates of them, 0.5 % diffs of 2 KB, 0.5 % plans.
+/// Of 1,000: 85 % message chunks, 10 % thoughts, 2 % tool calls, 2 % updates of them, 0.5 % diffs
+/// of 2 KB, 0.5 % plans.
 fn token_stream(at: usize) -> String {
     match at % 200 {
         30 | 80 | 130 | 180 => tool_call(at),
@@ -24,7 +25,8 @@ fn token_stream(at: usize) -> String {
     }
 }
 
-/// Of 1,000: 40 % chunks, 15 % tool calls, 25 % updates of them, 15 % diffs of 10 KB, 1 % diffs of 200 KB, 4 % plans.
+/// Of 1,000: 40 % chunks, 15 % tool calls, 25 % updates of them, 15 % diffs of 10 KB, 1 % diffs of
+/// 200 KB, 4 % plans.
 fn tool_heavy(at: usize) -> String {
     match at % 100 {
         0..40 => chunk("agent_message_chunk", at),

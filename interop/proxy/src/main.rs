@@ -1,8 +1,8 @@
 //! Cost of a proxy between an editor and an agent: throughput, round trips, processor time, memory.
 //!
-//! `proxy ACP_TRACES` measures everything and prints the tables; `interop/proxy/run` writes them to `RESULTS.md`. The
-//! other commands are the programs that it starts: agents (`flood`, `echo`) and proxies for comparison (`copy`,
-//! `lines`, `official`).
+//! `proxy ACP_TRACES` measures everything and prints the tables; `interop/proxy/run` writes them to
+//! `RESULTS.md`. The other commands are the programs that it starts: agents (`flood`, `echo`) and
+//! proxies for comparison (`copy`, `lines`, `official`).
 
 mod agent;
 mod chain;

@@ -27,7 +27,8 @@ pub fn copy(command: &[&str]) {
 /// Forwards each line in a write.
 pub fn lines(command: &[&str]) {
     pass(command, |from, mut to| {
-        let (mut from, mut line) = (BufReader::with_capacity(1 << 16, from), Vec::new());
+        let mut from = BufReader::with_capacity(1 << 16, from);
+        let mut line = Vec::new();
         while let Ok(1..) = from.read_until(b'\n', &mut line) {
             if to.write_all(&line).is_err() {
                 return;
@@ -39,7 +40,8 @@ pub fn lines(command: &[&str]) {
 
 fn pass(command: &[&str], relay: fn(Box<dyn Read + Send>, Box<dyn Write + Send>)) {
     let mut child = start(command);
-    let (to, from) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    let to = child.stdin.take().expect("a pipe");
+    let from = child.stdout.take().expect("a pipe");
     thread::spawn(move || relay(Box::new(stdin()), Box::new(to)));
     relay(Box::new(from), Box::new(stdout()));
     child.wait().expect("an end");

@@ -18,11 +18,12 @@ pub(crate) enum Cut {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Spare room after the longest line, in bytes, so that a read that ends it does not grow the buffer.
+/// Spare room after the longest line, in bytes, so that a read that ends it does not grow the
+/// buffer.
 pub(crate) const BEHIND: usize = 128 * 1024;
 
-/// Splits a stream into lines. It remembers how far the buffer was searched: pass in the same bytes again, without
-/// those that were taken and with new ones appended.
+/// Splits a stream into lines. It remembers how far the buffer was searched: pass in the same bytes
+/// again, without those that were taken and with new ones appended.
 #[derive(Debug)]
 pub(crate) struct LineCutter {
     /// Up to this place there is no line end.
@@ -52,8 +53,8 @@ impl LineCutter {
         self.limit
     }
 
-    /// Returns the length of the line at the beginning of the buffer, and the number of bytes with its end, in the
-    /// frequent case; [`cut`](Self::cut) handles the others.
+    /// Returns the length of the line at the beginning of the buffer, and the number of bytes with
+    /// its end, in the frequent case; [`cut`](Self::cut) handles the others.
     #[inline(always)]
     pub(crate) fn glance(&mut self, buffer: &[u8]) -> Option<(usize, usize)> {
         // A line that starts with a byte above a space is not blank.
@@ -108,7 +109,8 @@ impl LineCutter {
         if is_blank(line) { Cut::Space { taken } } else { Cut::Line { length: line.len(), taken } }
     }
 
-    /// Returns the number of following bytes that are dropped unread; the buffer is empty meanwhile.
+    /// Returns the number of following bytes that are dropped unread; the buffer is empty
+    /// meanwhile.
     pub(crate) fn drop_some(&mut self, bytes: &[u8]) -> usize {
         if self.place != Place::TooLong {
             return 0;

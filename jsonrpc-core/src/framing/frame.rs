@@ -5,7 +5,8 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use core::fmt;
 
-/// The bytes of one message, without their framing. Clones share memory; received bytes are a slice of the read buffer.
+/// The bytes of one message, without their framing. Clones share memory; received bytes are a slice
+/// of the read buffer.
 #[derive(Clone)]
 pub struct Frame {
     content: Content,
@@ -22,8 +23,8 @@ impl Frame {
     /// Returns the text, for decoding as a [`Message`](crate::Message).
     ///
     /// # Errors
-    /// The bytes are not UTF-8: they were accepted under a [policy](super::TextPolicy) that permits it, or were never
-    /// validated.
+    /// The bytes are not UTF-8: they were accepted under a [policy](super::TextPolicy) that permits
+    /// it, or were never validated.
     pub fn text(&self) -> Result<&str, FrameError> {
         match &self.content {
             Content::Text(text) => Ok(text),

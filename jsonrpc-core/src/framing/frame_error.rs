@@ -31,7 +31,8 @@ pub enum FrameError {
         /// The id, if it is readable and unambiguous.
         id: Option<RequestId>,
     },
-    /// A string of the message has a lone surrogate, and the [policy](super::TextPolicy) rejects it.
+    /// A string of the message has a lone surrogate, and the [policy](super::TextPolicy) rejects
+    /// it.
     #[error("lone surrogate at byte {at}")]
     Surrogate {
         /// Index of the escape in the message.
@@ -70,8 +71,8 @@ impl FrameError {
         }
     }
 
-    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses, which are never
-    /// answered.
+    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses,
+    /// which are never answered.
     pub fn reply(&self) -> Option<Response<'static>> {
         reply(self.kind(), self.id(), self.code(), self.to_string())
     }

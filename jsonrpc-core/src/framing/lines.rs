@@ -6,10 +6,10 @@ use core::ops::Range;
 
 /// Splits a stream of bytes into lines, one JSON-RPC message each.
 ///
-/// Pass received bytes to [`push`](Self::push), in pieces of any size, and take lines with [`next`](Self::next) until
-/// it returns `None`. The lines do not depend on how the bytes were split. No byte is searched twice, so the cost of a
-/// line is proportional to its length. Memory is bounded by one unfinished line up to the limit, and the pushed bytes
-/// that were not taken.
+/// Pass received bytes to [`push`](Self::push), in pieces of any size, and take lines with
+/// [`next`](Self::next) until it returns `None`. The lines do not depend on how the bytes were
+/// split. No byte is searched twice, so the cost of a line is proportional to its length. Memory is
+/// bounded by one unfinished line up to the limit, and the pushed bytes that were not taken.
 ///
 /// | in the stream | result |
 /// |---|---|
@@ -159,7 +159,8 @@ impl Lines {
         }
     }
 
-    /// Removes taken bytes if that moves fewer bytes than it frees, and grows the buffer, but not far beyond the limit.
+    /// Removes taken bytes if that moves fewer bytes than it frees, and grows the buffer, but not
+    /// far beyond the limit.
     fn make_room(&mut self, more: usize) {
         let rest = self.bytes.len() - self.start;
         if rest <= self.start {
@@ -202,7 +203,9 @@ mod tests {
     #[test]
     fn stream_without_line_ends_takes_no_more_memory_than_a_line() {
         let limit = 1024 * 1024;
-        let (mut lines, mut most, mut errors) = (Lines::new(limit), 0, 0);
+        let mut lines = Lines::new(limit);
+        let mut most = 0;
+        let mut errors = 0;
         let piece = vec![b'a'; 64 * 1024];
         for _ in 0..1024 {
             lines.push(&piece);

@@ -20,9 +20,9 @@ use memchr::memchr;
 pub struct TextPolicy {
     /// For bytes that are not UTF-8; [`OnInvalid::Reject`] by default.
     pub utf8: OnInvalid,
-    /// For lone surrogates in escapes, such as `"\ud83d"`, from peers that split a string between UTF-16 units. They
-    /// are valid JSON, but not valid in a Rust string. [`OnInvalid::Pass`] by default, so that only readers of the
-    /// string are affected.
+    /// For lone surrogates in escapes, such as `"\ud83d"`, from peers that split a string between
+    /// UTF-16 units. They are valid JSON, but not valid in a Rust string. [`OnInvalid::Pass`] by
+    /// default, so that only readers of the string are affected.
     pub surrogates: OnInvalid,
 }
 
@@ -40,8 +40,8 @@ pub enum OnInvalid {
     Reject,
     /// The invalid part is replaced by U+FFFD. The message may grow up to three times.
     Repair,
-    /// The message is passed on unchanged. Invalid UTF-8 is available as bytes only, and is an error where text is
-    /// required.
+    /// The message is passed on unchanged. Invalid UTF-8 is available as bytes only, and is an
+    /// error where text is required.
     Pass,
 }
 
@@ -86,7 +86,8 @@ impl TextPolicy {
         Ok(repaired)
     }
 
-    /// Returns the policy for a caller that creates a string from the message, which validates UTF-8.
+    /// Returns the policy for a caller that creates a string from the message, which validates
+    /// UTF-8.
     #[inline]
     pub(crate) fn before_text(self) -> Self {
         match self.utf8 {

@@ -10,7 +10,8 @@ use memchr::memchr2;
 #[derive(Debug)]
 pub(super) struct TooLong {
     limit: usize,
-    /// Remaining number of bytes that may be kept. All of these are examined, and of the rest only what is needed.
+    /// Remaining number of bytes that may be kept. All of these are examined, and of the rest only
+    /// what is needed.
     head: usize,
     outline: Box<Outline>,
 }
@@ -33,8 +34,8 @@ impl TooLong {
         self.outline.pass(behind, true);
     }
 
-    /// Returns the error as soon as it is final: id and kind are known or cannot become known, or the message has
-    /// ended.
+    /// Returns the error as soon as it is final: id and kind are known or cannot become known, or
+    /// the message has ended.
     pub(super) fn error(&self, is_end: bool) -> Option<FrameError> {
         let is_decided = self.head == 0 && self.outline.is_decided;
         (is_end || is_decided).then(|| {
@@ -44,7 +45,8 @@ impl TooLong {
     }
 }
 
-/// A message without the contents of its arrays, objects and long strings, short enough for the envelope reader.
+/// A message without the contents of its arrays, objects and long strings, short enough for the
+/// envelope reader.
 #[derive(Debug, Default)]
 struct Outline {
     kept: Vec<u8>,

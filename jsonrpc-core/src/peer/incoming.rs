@@ -29,22 +29,24 @@ pub enum Incoming<'a, T> {
         /// The result or error.
         outcome: Result<&'a RawValue, ErrorObject>,
     },
-    /// The peer cancels a request. It has still to be answered, for example with [`ErrorCode::REQUEST_CANCELLED`].
+    /// The peer cancels a request. It has still to be answered, for example with
+    /// [`ErrorCode::REQUEST_CANCELLED`].
     Cancelled {
         /// Id of the request.
         id: RequestId,
         /// The notification, unchanged.
         notification: Notification<'a>,
     },
-    /// A refused request: too many are open, an open one has the same id, or the connection is closing.
+    /// A refused request: too many are open, an open one has the same id, or the connection is
+    /// closing.
     Refused {
         /// The request.
         request: Request<'a>,
         /// The response to send.
         response: Response<'static>,
     },
-    /// A response without an open request: the request has ended or never existed, or the response is an error with the
-    /// id `null`.
+    /// A response without an open request: the request has ended or never existed, or the response
+    /// is an error with the id `null`.
     Unmatched(Response<'a>),
     /// A line that is not a message.
     Malformed {
@@ -86,8 +88,8 @@ impl LineError {
         }
     }
 
-    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses, which are never
-    /// answered.
+    /// Returns the error response that JSON-RPC requires; `None` for notifications and responses,
+    /// which are never answered.
     pub fn reply(&self) -> Option<Response<'static>> {
         match self {
             Self::Frame(error) => error.reply(),

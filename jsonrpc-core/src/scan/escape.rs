@@ -9,9 +9,9 @@ const ROOM: usize = 8;
 /// The bytes that [`replace`] needs after its result for a moment.
 pub(crate) const SLACK: usize = 2 * BLOCK;
 
-/// Unescapes the text from `start`, with its first escape at `at`, up to the next byte that ends a string or is invalid in
-/// one. Returns the place of that byte, and the text. Returns `None` if it is not UTF-8, or has an invalid escape or a lone
-/// surrogate.
+/// Unescapes the text from `start`, with its first escape at `at`, up to the next byte that ends a
+/// string or is invalid in one. Returns the place of that byte, and the text. Returns `None` if it
+/// is not UTF-8, or has an invalid escape or a lone surrogate.
 #[inline(never)]
 pub(crate) fn unescape(bytes: &[u8], start: usize, at: usize) -> Option<(usize, String)> {
     let rest = bytes.len() - start;
@@ -25,16 +25,18 @@ pub(crate) fn unescape(bytes: &[u8], start: usize, at: usize) -> Option<(usize, 
     Some((bytes.len() - rest.len(), String::from_utf8(text).ok()?))
 }
 
-/// Appends a text up to the first special byte that `special` does not replace, and returns the rest of the text. Special
-/// bytes end a string, start an escape, or are invalid in a string. `special` gets the text that begins with one. It
-/// writes the replacement, and returns the number of replaced bytes and the length of the replacement.
+/// Appends a text up to the first special byte that `special` does not replace, and returns the
+/// rest of the text. Special bytes end a string, start an escape, or are invalid in a string.
+/// `special` gets the text that begins with one. It writes the replacement, and returns the number
+/// of replaced bytes and the length of the replacement.
 #[inline(always)]
 pub(crate) fn replace<'a>(
     bytes: &'a [u8],
     out: &mut Vec<u8>,
     special: impl Fn(&[u8], &mut [u8; ROOM]) -> Option<(usize, usize)>,
 ) -> &'a [u8] {
-    let (mut rest, mut length) = (bytes, out.len());
+    let mut rest = bytes;
+    let mut length = out.len();
     loop {
         out.resize(length + rest.len().min(length + 128) + SLACK, 0);
         let size = out.len();
@@ -74,8 +76,8 @@ pub(crate) fn replace<'a>(
     }
 }
 
-/// Copies a block without a special byte, and the long blocks from there on, as far as there is room. Returns the number
-/// of bytes.
+/// Copies a block without a special byte, and the long blocks from there on, as far as there is
+/// room. Returns the number of bytes.
 #[inline(never)]
 fn copy_blocks(text: &[u8], out: &mut [u8]) -> usize {
     let with_room = text.get(..out.len()).unwrap_or(text);
@@ -113,7 +115,8 @@ fn undo_unit(bytes: &[u8], at: usize) -> Option<(char, usize)> {
         let digits = bytes.get(at..at + 4)?;
         digits.iter().try_fold(0, |unit, byte| Some(unit << 4 | char::from(*byte).to_digit(16)?))
     };
-    let (first, end) = (unit(at)?, at + 4);
+    let first = unit(at)?;
+    let end = at + 4;
     if !(0xd800..0xdc00).contains(&first) {
         return char::from_u32(first).map(|character| (character, end));
     }
@@ -130,7 +133,8 @@ mod tests {
     use super::*;
     use alloc::format;
 
-    /// Strings of any length, with escapes at any place of a block, are written and read as by serde_json.
+    /// Strings of any length, with escapes at any place of a block, are written and read as by
+    /// serde_json.
     #[test]
     fn escapes_agree_with_serde_json() {
         let pieces = ["\"", "\\", "\n\r\t", "\u{8}\u{c}", "\0\u{1f}", "é\n", "\u{1f600}\"", "€"];
@@ -138,7 +142,8 @@ mod tests {
             for before in (0..36).chain([63, 64, 65, 130, 700]) {
                 for between in (0..20).chain([64, 81, 300]) {
                     let next = pieces[(number + between) % pieces.len()];
-                    let (before, between) = ("a".repeat(before), "b".repeat(between));
+                    let before = "a".repeat(before);
+                    let between = "b".repeat(between);
                     let text = format!("{before}{piece}{between}{next}{before}");
                     let json = serde_json::to_string(&text).unwrap();
                     let mut written = Vec::new();

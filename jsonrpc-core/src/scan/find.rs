@@ -7,7 +7,8 @@ impl Scanner<'_> {
     /// Skips a value without validation, and returns its place. Brackets and strings delimit it.
     #[inline(always)]
     pub(crate) fn pass(&mut self) -> Option<Range<usize>> {
-        let (start, end) = (self.at, skip(self.bytes, self.at));
+        let start = self.at;
+        let end = skip(self.bytes, self.at);
         self.at = end.unwrap_or(self.bytes.len());
         end.map(|end| start..end)
     }

@@ -1,5 +1,5 @@
-//! Ends of values in text that is presumed to be JSON: nothing is validated, only strings and brackets are
-//! distinguished.
+//! Ends of values in text that is presumed to be JSON: nothing is validated, only strings and
+//! brackets are distinguished.
 use super::byte;
 use super::string::plain_string;
 
@@ -71,7 +71,8 @@ const BLOCK: usize = 64;
 /// Returns the number of bytes, after the first two, in whole blocks without the end of a string.
 fn blocks_without_end(bytes: &[u8]) -> usize {
     // The number of blocks that are presumed to have quotes.
-    let (mut length, mut quoted) = (0, 0);
+    let mut length = 0;
+    let mut quoted = 0;
     while let Some(with_two_before) = bytes.get(length..)
         && let Some([before_that, before, block]) = overlapping(with_two_before)
     {
@@ -123,7 +124,8 @@ fn quotes(word: u64) -> u64 {
     !(((word & !TOPS) + !TOPS) | word | !TOPS)
 }
 
-/// Returns whether an odd number of backslashes precedes a quote of the string that begins at `start`.
+/// Returns whether an odd number of backslashes precedes a quote of the string that begins at
+/// `start`.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], start: usize, quote: usize) -> bool {
     byte(bytes, quote.wrapping_sub(1)) == b'\\' && is_run_odd(bytes, start, quote)
@@ -142,14 +144,16 @@ mod tests {
     use alloc::format;
     use alloc::vec::Vec;
 
-    /// The end of a string agrees with the validating scanner, for escapes at any place of a word or a block.
+    /// The end of a string agrees with the validating scanner, for escapes at any place of a word
+    /// or a block.
     #[test]
     fn string_end_agrees_with_the_validating_scanner() {
         let pieces = [r#"\""#, r"\\", r"\n", r"\u00e9", "é", "#", "]", r#"\\\""#, r"\\\\", "x"];
         for before in (0..9).chain(56..140).chain([1086, 1087, 1088, 1100]) {
             for (one, other) in pieces.iter().flat_map(|one| pieces.map(|other| (one, other))) {
                 for behind in [0, 1, 7, 70] {
-                    let (before, behind) = ("a".repeat(before), "b".repeat(behind));
+                    let before = "a".repeat(before);
+                    let behind = "b".repeat(behind);
                     let text = format!("\"{before}{one}{other}\"{behind}\"");
                     assert_eq!(
                         string_end(text.as_bytes(), 1),

@@ -34,7 +34,8 @@ fn longer_string(bytes: &[u8], mut at: usize) -> Step {
             return last_string(bytes, at);
         };
         let pair = u128::from_le_bytes(*pair);
-        let (first, second) = (pair as u64, (pair >> 64) as u64);
+        let first = pair as u64;
+        let second = (pair >> 64) as u64;
         let found = special_bytes(first);
         if found != 0 {
             return plain_end(first, found, at);
@@ -113,8 +114,8 @@ fn escape(bytes: &[u8], at: usize) -> Step {
     }
 }
 
-/// Returns the top bits of the bytes that end a string, start an escape, or are invalid in a string. The lowest is
-/// always correct.
+/// Returns the top bits of the bytes that end a string, start an escape, or are invalid in a
+/// string. The lowest is always correct.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
@@ -148,10 +149,12 @@ pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
     special_bytes(half(first) | half(last) << 32) == 0
 }
 
-/// Returns the number of bytes before the first one that ends a string, starts an escape, or is invalid in a string.
+/// Returns the number of bytes before the first one that ends a string, starts an escape, or is
+/// invalid in a string.
 #[inline]
 pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
-    let (mut rest, mut length) = (bytes, 0);
+    let mut rest = bytes;
+    let mut length = 0;
     while let Some((word, behind)) = rest.split_first_chunk() {
         let found = special_bytes(u64::from_le_bytes(*word));
         if found != 0 {
@@ -166,7 +169,8 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
     length + rest.iter().take_while(|byte| is_plain(**byte)).count()
 }
 
-/// Returns the number of bytes in whole blocks without such a byte; blocks are fastest for long strings.
+/// Returns the number of bytes in whole blocks without such a byte; blocks are fastest for long
+/// strings.
 #[inline(never)]
 pub(super) fn plain_blocks(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<64>();
@@ -218,7 +222,8 @@ mod tests {
     use super::*;
     use alloc::format;
 
-    /// The end of a string with escapes agrees with a byte-wise scan, for escapes at any place of a word.
+    /// The end of a string with escapes agrees with a byte-wise scan, for escapes at any place of a
+    /// word.
     #[test]
     fn escaped_string_end_agrees_with_a_byte_wise_scan() {
         let ends = |text: &[u8]| {
@@ -239,7 +244,8 @@ mod tests {
         for before in 0..17 {
             for (one, other) in pieces.iter().flat_map(|one| pieces.map(|other| (one, other))) {
                 for between in 0..9 {
-                    let (before, between) = ("a".repeat(before), "b".repeat(between));
+                    let before = "a".repeat(before);
+                    let between = "b".repeat(between);
                     let text = format!("{before}{one}{between}{other}{before}\"");
                     for length in 0..=text.len() {
                         let text = &text.as_bytes()[..length];
@@ -250,7 +256,8 @@ mod tests {
         }
     }
 
-    /// The end of a string without escapes agrees with a byte-wise scan, for any length of the text.
+    /// The end of a string without escapes agrees with a byte-wise scan, for any length of the
+    /// text.
     #[test]
     fn plain_string_end_agrees_with_a_byte_wise_scan() {
         for length in 0..150 {

@@ -2,7 +2,8 @@
 use super::byte::{Step, byte};
 use super::string::string;
 
-/// Returns whether a text begins with another one. Most names have up to 16 bytes, and are compared without a call.
+/// Returns whether a text begins with another one. Most names have up to 16 bytes, and are compared
+/// without a call.
 #[inline(always)]
 pub(super) fn begins_with(text: &[u8], start: &[u8]) -> bool {
     let Some(text) = text.get(..start.len()) else { return false };

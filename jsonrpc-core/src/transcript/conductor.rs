@@ -10,11 +10,13 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use serde_json::value::RawValue;
 
-/// Reads the output of the official ACP conductor with `--trace` (a `.jsons` file): one of the traced connections.
+/// Reads the output of the official ACP conductor with `--trace` (a `.jsons` file): one of the
+/// traced connections.
 ///
-/// A trace has messages as the conductor interpreted them, not as on the wire: ids are the conductor's own, unknown
-/// members are missing, and so are responses to untraced requests. The messages are encoded again here. Embedded
-/// messages of other protocols, such as MCP, are left out.
+/// A trace has messages as the conductor interpreted them, not as on the wire: ids are the
+/// conductor's own, unknown members are missing, and so are responses to untraced requests. The
+/// messages are encoded again here. Embedded messages of other protocols, such as MCP, are left
+/// out.
 ///
 /// Format: crate `agent-client-protocol-conductor` 5.0.0, module `trace`.
 ///
@@ -37,16 +39,18 @@ pub struct Conductor {
 }
 
 impl Conductor {
-    /// Largest number of open requests of other protocols; responses beyond it are attributed to this connection.
+    /// Largest number of open requests of other protocols; responses beyond it are attributed to
+    /// this connection.
     pub const MAX_ELSEWHERE: usize = 1024;
 
-    /// Creates a reader for the connection between two components with the trace's names (`Client`, `Proxy(0)`,
-    /// `Agent`), from the point of view of the first.
+    /// Creates a reader for the connection between two components with the trace's names (`Client`,
+    /// `Proxy(0)`, `Agent`), from the point of view of the first.
     pub fn new(us: impl Into<String>, them: impl Into<String>) -> Self {
         Self { us: us.into(), them: them.into(), elsewhere: BTreeSet::new() }
     }
 
-    /// Decodes a line of the trace; `None` if it belongs to another connection or protocol, or is not a message.
+    /// Decodes a line of the trace; `None` if it belongs to another connection or protocol, or is
+    /// not a message.
     ///
     /// # Errors
     /// The line is not an event of a trace.
@@ -74,7 +78,8 @@ impl Conductor {
     }
 
     fn direction(&self, event: &Event) -> Option<Direction> {
-        let (from, to) = (event.from.as_deref()?, event.to.as_deref()?);
+        let from = event.from.as_deref()?;
+        let to = event.to.as_deref()?;
         if from == self.us && to == self.them {
             Some(Direction::Sent)
         } else if from == self.them && to == self.us {

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// Replays a transcript on a [`Peer`], entry by entry: sent messages are registered again, and received ones are
-/// handled again.
+/// Replays a transcript on a [`Peer`], entry by entry: sent messages are registered again, and
+/// received ones are handled again.
 ///
-/// The same transcript and peer state give the same steps. Recorded requests receive new ids from the peer, so that a
-/// transcript of any program can be replayed; their responses are matched.
+/// The same transcript and peer state give the same steps. Recorded requests receive new ids from
+/// the peer, so that a transcript of any program can be replayed; their responses are matched.
 ///
 /// To let deadlines pass, call [`Peer::poll_ended`] with the time of each step.
 pub struct Replay<'a> {
@@ -59,8 +59,8 @@ impl<'a> Replay<'a> {
         Self { entries: entries.into_iter(), entry: None, sent: BTreeMap::new() }
     }
 
-    /// Replays the next entry, and returns its time and result; `None` at the end. `token` provides the peer's token
-    /// for an own request.
+    /// Replays the next entry, and returns its time and result; `None` at the end. `token` provides
+    /// the peer's token for an own request.
     pub fn step<T>(
         &mut self,
         peer: &mut Peer<T>,

@@ -108,7 +108,8 @@ pub const fn assert_distinct_names(names: &[&str]) {
 
 /// Fails with the repeated name in the message.
 pub(super) const fn assert_different(one: &str, other: &str) {
-    let (mut a, mut b) = (one.as_bytes(), other.as_bytes());
+    let mut a = one.as_bytes();
+    let mut b = other.as_bytes();
     while let ([first, a_left @ ..], [second, b_left @ ..]) = (a, b) {
         if *first != *second {
             return;
@@ -122,7 +123,8 @@ pub(super) const fn assert_different(one: &str, other: &str) {
 
 #[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler alone")]
 const fn fail_repeated(name: &str) -> ! {
-    let (mut message, mut length) = ([0; 256], 0);
+    let mut message = [0; 256];
+    let mut length = 0;
     let mut parts: &[&str] = &["the name `", name, "` is repeated"];
     while let [part, parts_left @ ..] = parts {
         let mut bytes = part.as_bytes();

@@ -104,7 +104,8 @@ pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, Decode
     }
 }
 
-/// Decodes one JSON document in a [mode](Mode) into a [blank](Wire::blank) value, as [`decode_with`] does.
+/// Decodes one JSON document in a [mode](Mode) into a [blank](Wire::blank) value, as
+/// [`decode_with`] does.
 ///
 /// Unlike it, this function is compiled once for all types.
 ///
@@ -118,7 +119,8 @@ pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, Decode
 /// ```
 ///
 /// # Errors
-/// The text is not JSON, or not a value of this type even in this mode. The value may have been changed.
+/// The text is not JSON, or not a value of this type even in this mode. The value may have been
+/// changed.
 pub fn decode_into(
     json: &str,
     value: &mut dyn Wire,
@@ -162,8 +164,9 @@ pub struct Decoded<T> {
 }
 
 impl<T> Decoded<T> {
-    /// The largest number of diagnostics of one document; further ones are counted. The total length of their pointers
-    /// is limited as well, to that of the document or 64 KiB, whichever is larger.
+    /// The largest number of diagnostics of one document; further ones are counted. The total
+    /// length of their pointers is limited as well, to that of the document or 64 KiB, whichever is
+    /// larger.
     pub const MAX_DIAGNOSTICS: usize = MAX_DIAGNOSTICS;
 
     /// Replaces the value.
@@ -181,7 +184,8 @@ impl<T> From<T> for Decoded<T> {
 }
 
 impl<T: Serialize> Decoded<T> {
-    /// Encodes the value as serde_json does. After [`Mode::Preserve`] the result is the decoded JSON value.
+    /// Encodes the value as serde_json does. After [`Mode::Preserve`] the result is the decoded
+    /// JSON value.
     ///
     /// # Errors
     /// The `Serialize` of a type outside of `wire` failed.
@@ -215,7 +219,8 @@ fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> Decoded<()> {
         .iter()
         .filter_map(|Note { code, at, problem }| {
             let message = problem.what.message(kind(json, problem.at));
-            let (place, inner) = (pointer(*at)?, pointer(problem.at)?);
+            let place = pointer(*at)?;
+            let inner = pointer(problem.at)?;
             let is_same = problem.at == *at;
             let why = if is_same { message } else { format!("at {inner}: {message}") };
             Some(Diagnostic::new(*code, place.as_str(), why))

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-/// An error decoding JSON text: the place, the expected value and the found kind of value. It contains no values of the
-/// peer.
+/// An error decoding JSON text: the place, the expected value and the found kind of value. It
+/// contains no values of the peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     pointer: String,
@@ -15,8 +15,8 @@ pub struct DecodeError {
 impl core::error::Error for DecodeError {}
 
 impl DecodeError {
-    /// Returns the place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole
-    /// document.
+    /// Returns the place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901));
+    /// empty for the whole document.
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
@@ -34,7 +34,8 @@ impl DecodeError {
         Self { pointer: String::new(), problem: format!("expected JSON, got {error}") }
     }
 
-    /// Returns the same error for the object or array with the document as its member or item `name`.
+    /// Returns the same error for the object or array with the document as its member or item
+    /// `name`.
     pub(crate) fn below(mut self, name: &str) -> Self {
         let mut pointer = String::new();
         push_segment(&mut pointer, name);

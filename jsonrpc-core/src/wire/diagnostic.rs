@@ -5,8 +5,8 @@ use core::fmt;
 /// The largest number of diagnostics of one document.
 pub(super) const MAX_DIAGNOSTICS: usize = 256;
 
-/// A deviation from the specification that was accepted: the treatment, the place and the reason. It contains no values
-/// of the peer.
+/// A deviation from the specification that was accepted: the treatment, the place and the reason.
+/// It contains no values of the peer.
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, DiagnosticCode, Mode};
@@ -31,8 +31,8 @@ pub(super) const MAX_DIAGNOSTICS: usize = 256;
 pub struct Diagnostic {
     /// The treatment.
     pub code: DiagnosticCode,
-    /// The place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the received text; empty
-    /// for the whole document.
+    /// The place as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the
+    /// received text; empty for the whole document.
     pub pointer: String,
     /// The expected value, and the found kind of value.
     pub problem: String,

@@ -15,9 +15,10 @@ use serde_json::value::RawValue;
 ///
 /// It takes one machine word while it has no members.
 ///
-/// It also stores what the fields of the object cannot represent: the names of optional members that were `null`, and
-/// after [`Mode::Preserve`](super::Mode::Preserve) the text of invalid members and items. These are encoded again while
-/// their fields are unchanged. They are not among the members here, and do not affect equality.
+/// It also stores what the fields of the object cannot represent: the names of optional members
+/// that were `null`, and after [`Mode::Preserve`](super::Mode::Preserve) the text of invalid
+/// members and items. These are encoded again while their fields are unchanged. They are not among
+/// the members here, and do not affect equality.
 ///
 /// ```
 /// use jsonrpc_core::wire::{Extra, Raw};
@@ -70,7 +71,8 @@ impl Extra {
 
     /// Sets a member: in its place if the name exists, otherwise at the end.
     pub fn insert(&mut self, name: impl Into<Box<str>>, value: Raw) {
-        let (name, members) = (name.into(), &mut self.0.get_or_insert_default().members);
+        let name = name.into();
+        let members = &mut self.0.get_or_insert_default().members;
         match members.iter_mut().find(|(member, _)| *member == name) {
             Some(member) => member.1 = value,
             None => members.push((name, value)),
@@ -178,8 +180,8 @@ crate::object! { @serde Extra }
 
 /// The `_meta` member of ACP and MCP objects: extension metadata.
 ///
-/// It is stored as text, in one word. The specifications treat a value other than an object as absent; here it is kept
-/// and encoded again, and [`get`](Self::get) returns `None`.
+/// It is stored as text, in one word. The specifications treat a value other than an object as
+/// absent; here it is kept and encoded again, and [`get`](Self::get) returns `None`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Meta(Box<Raw>);
 

@@ -66,7 +66,10 @@ impl<'a> ValueReader<'a> {
     ) -> Result<(), Fault> {
         self.scanner.go_to(open.at);
         let walk = Walk::at(open.is_first);
-        let (hint, names, defaults, kept) = (0, 0, 0, None);
+        let hint = 0;
+        let names = 0;
+        let defaults = 0;
+        let kept = None;
         let mut reading = Reading { table, slots, open, walk, hint, names, defaults, kept };
         loop {
             if let Some(member) = table.members.get(reading.hint)
@@ -116,7 +119,8 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Returns the default of a required member, if the value that [`fields`](Self::fields) just read is invalid.
+    /// Returns the default of a required member, if the value that [`fields`](Self::fields) just
+    /// read is invalid.
     #[inline]
     pub fn default_of(&self, table: &'static Table, name: &str) -> Option<&'static str> {
         if self.defaults == 0 {
@@ -130,7 +134,8 @@ impl<'a> ValueReader<'a> {
     #[inline(never)]
     fn any(&mut self, reading: &mut Reading<'_, '_>, rest: &mut dyn Flat) -> Result<bool, Fault> {
         let Some(name) = reading.walk.next(self)? else { return Ok(false) };
-        let (table, open) = (reading.table, reading.open);
+        let table = reading.table;
+        let open = reading.open;
         let found = table.find(&name, reading.hint);
         if let Some(at) = found {
             self.named(reading, &name, at)?;

@@ -41,7 +41,9 @@ impl LeftOut {
     /// Returns the list with the items in their places, if it is long enough.
     pub(super) fn put_back(&self, list: &[u8]) -> Option<String> {
         let mut scanner = Scanner::of_any_depth(list);
-        let (mut out, mut index, mut is_first) = (String::from("["), 0, true);
+        let mut out = String::from("[");
+        let mut index = 0;
+        let mut is_first = true;
         let mut runs = self.runs.iter().peekable();
         loop {
             let is_more = scanner.next_item(is_first)?;

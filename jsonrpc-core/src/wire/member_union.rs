@@ -1,9 +1,10 @@
 //! Unions of objects, selected by their members.
 /// Defines an enum for a JSON object without a tag: the present members select its shape.
 ///
-/// The payload of each variant is an [`Object`](crate::wire::Object). The first variant with a member that is present
-/// and not `null` is selected (`has "member" or null` accepts `null` as well). An invalid body is then an error of that
-/// variant. An object with none of the members becomes `Unknown` ([`Extra`](crate::wire::Extra)).
+/// The payload of each variant is an [`Object`](crate::wire::Object). The first variant with a
+/// member that is present and not `null` is selected (`has "member" or null` accepts `null` as
+/// well). An invalid body is then an error of that variant. An object with none of the members
+/// becomes `Unknown` ([`Extra`](crate::wire::Extra)).
 ///
 /// Besides the variants it defines `Unknown`, `is_known` and serde's traits.
 ///

@@ -9,10 +9,11 @@
 pub enum Mode {
     /// The member is an error, as for [`decode`](super::decode()).
     Strict,
-    /// The member has the value that the specification defines, with a [`Diagnostic`](super::Diagnostic).
+    /// The member has the value that the specification defines, with a
+    /// [`Diagnostic`](super::Diagnostic).
     SpecLenient,
-    /// As `SpecLenient`, and the [`Extra`](super::Extra) of the object keeps the invalid text. It is encoded again
-    /// while the member still has the replacement value.
+    /// As `SpecLenient`, and the [`Extra`](super::Extra) of the object keeps the invalid text. It
+    /// is encoded again while the member still has the replacement value.
     #[default]
     Preserve,
 }

@@ -1,18 +1,20 @@
 //! The macro of objects.
 /// Defines a struct for a JSON object of a specification.
 ///
-/// Blocks, in this order, all but the first optional: the required members; `optional` ones (`Option`); `patch` ones
-/// ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that is flattened into the object; and `and
-/// "_meta"`. Unknown members are kept in `extra` (with a `rest`, in that field's extra). The struct is
-/// `#[non_exhaustive]`. `new` takes the required members and the rest, and each optional or `patch` member has a setter
-/// `with_*`. For `pub struct Name by name`, with several required members of one type, `NameMembers` replaces `new`: a
-/// struct of the required members, for `Name::from(NameMembers { … })`.
+/// Blocks, in this order, all but the first optional: the required members; `optional` ones
+/// (`Option`); `patch` ones ([`Presence`](crate::wire::Presence)); `rest`, one field for a union
+/// that is flattened into the object; and `and "_meta"`. Unknown members are kept in `extra` (with
+/// a `rest`, in that field's extra). The struct is `#[non_exhaustive]`. `new` takes the required
+/// members and the rest, and each optional or `patch` member has a setter `with_*`. For `pub struct
+/// Name by name`, with several required members of one type, `NameMembers` replaces `new`: a struct
+/// of the required members, for `Name::from(NameMembers { … })`.
 ///
 /// An optional member that is `null` is `None`, and is encoded as `null` again while it is `None`.
 ///
-/// A member that is repeated, invalid, or required and missing is an error. If the specification defines a replacement,
-/// the member has annotations after its name. These apply in some [modes](crate::wire::Mode) of
-/// [`decode_with`](crate::wire::decode_with), and cost nothing for valid input:
+/// A member that is repeated, invalid, or required and missing is an error. If the specification
+/// defines a replacement, the member has annotations after its name. These apply in some
+/// [modes](crate::wire::Mode) of [`decode_with`](crate::wire::decode_with), and cost nothing for
+/// valid input:
 ///
 /// | annotation | an error in the member | replacement |
 /// |---|---|---|
@@ -20,8 +22,8 @@
 /// | `default_on_null` | it is `null`, which is invalid | absent |
 /// | `skip_invalid_items` | one in an item of a list | a list without the item |
 ///
-/// A required member cannot be absent, so it has the JSON text of its default after the annotations: `args: Vec<String>
-/// = "args" [default_on_null] or "[]"`.
+/// A required member cannot be absent, so it has the JSON text of its default after the
+/// annotations: `args: Vec<String> = "args" [default_on_null] or "[]"`.
 ///
 /// ```
 /// use jsonrpc_core::wire::Raw;

@@ -1,7 +1,8 @@
 //! Lists of names that may be extended.
 use alloc::boxed::Box;
 
-/// A name that this version does not know. Only decoding and `From<&str>` of an open enum create it.
+/// A name that this version does not know. Only decoding and `From<&str>` of an open enum create
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownName(Box<str>);
 
@@ -19,8 +20,9 @@ impl UnknownName {
 
 /// Defines an enum of the names in a specification that keeps unknown names.
 ///
-/// Besides the variants it defines `Unknown(UnknownName)`, `NAMES`, `as_str`, `is_known`, `From<&str>`, `Display` and
-/// serde's traits. `UnknownName` has no public constructor, so a name that becomes known later breaks no `match`.
+/// Besides the variants it defines `Unknown(UnknownName)`, `NAMES`, `as_str`, `is_known`,
+/// `From<&str>`, `Display` and serde's traits. `UnknownName` has no public constructor, so a name
+/// that becomes known later breaks no `match`.
 ///
 /// ```
 /// jsonrpc_core::open_enum! {

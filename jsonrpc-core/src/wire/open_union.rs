@@ -42,18 +42,21 @@ pub fn union_text(name: &str, tag: &str, members: &Extra) -> Raw {
     Raw::of(&all)
 }
 
-/// Defines an enum for a JSON object with a tag member that selects its shape, and keeps unknown shapes.
+/// Defines an enum for a JSON object with a tag member that selects its shape, and keeps unknown
+/// shapes.
 ///
-/// The payload of each variant is an [`Object`](crate::wire::Object); its members are siblings of the tag. The tag may
-/// be at any place; the first is fastest. A known tag with an invalid body is an error of that body. An unknown tag
-/// becomes `Unknown` ([`UnknownVariant`]). A missing or `null` tag is an error, unless there is an `untagged` variant,
-/// which is then selected (if the variant has a name on the wire, the tag may be present, and is then encoded again).
-/// With an `untagged` variant the tag may have the annotation `default_on_error`, see [`object!`](crate::object): `pub
-/// enum Name by "tag" [default_on_error] { … }`.
+/// The payload of each variant is an [`Object`](crate::wire::Object); its members are siblings of
+/// the tag. The tag may be at any place; the first is fastest. A known tag with an invalid body is
+/// an error of that body. An unknown tag becomes `Unknown` ([`UnknownVariant`]). A missing or
+/// `null` tag is an error, unless there is an `untagged` variant, which is then selected (if the
+/// variant has a name on the wire, the tag may be present, and is then encoded again). With an
+/// `untagged` variant the tag may have the annotation `default_on_error`, see
+/// [`object!`](crate::object): `pub enum Name by "tag" [default_on_error] { … }`.
 ///
-/// Besides the variants it defines `Unknown`, `TAG`, `NAMES`, `tag`, `is_known`, `from_parts`, serde's traits, and
-/// `From` of each payload, boxed or not. Payloads of type [`Extra`](crate::wire::Extra) have no `From`; nor has a
-/// variant that shares its payload type with another, which is marked so: `Audio(Media) = "audio" [shared]`.
+/// Besides the variants it defines `Unknown`, `TAG`, `NAMES`, `tag`, `is_known`, `from_parts`,
+/// serde's traits, and `From` of each payload, boxed or not. Payloads of type
+/// [`Extra`](crate::wire::Extra) have no `From`; nor has a variant that shares its payload type
+/// with another, which is marked so: `Audio(Media) = "audio" [shared]`.
 ///
 /// ```
 /// use jsonrpc_core::{object, open_union};
@@ -134,7 +137,8 @@ macro_rules! open_union {
                 !::core::matches!(self, Self::Unknown(_))
             }
 
-            /// Creates a value from its tag and its other members; an unknown variant for an unknown tag.
+            /// Creates a value from its tag and its other members; an unknown variant for an
+            /// unknown tag.
             ///
             /// # Errors
             /// The tag is known, but the members are invalid for its variant.

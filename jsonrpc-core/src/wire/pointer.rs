@@ -11,8 +11,8 @@ const MAX_DEPTH: usize = 128;
 /// Total length of pointers that is permitted for any text.
 const MIN_TOTAL: usize = 64 * 1024;
 
-/// Returns the pointers of the values at these places of a valid text, in one pass. `places` are in order. If the
-/// pointers exceed the length of the text, the last ones are left out.
+/// Returns the pointers of the values at these places of a valid text, in one pass. `places` are in
+/// order. If the pointers exceed the length of the text, the last ones are left out.
 pub(super) fn pointers(json: &str, places: &[usize]) -> Vec<String> {
     let scanner = Scanner::of_any_depth(json.as_bytes());
     let left = json.len().max(MIN_TOTAL);

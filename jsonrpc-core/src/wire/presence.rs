@@ -6,8 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A member that is absent, `null`, or a value, with three distinct meanings.
 ///
-/// In a patch, absence keeps the value, `null` clears it, and a value replaces it. Only a `patch` member of an
-/// [`object!`](crate::object) distinguishes the first two; anywhere else `Absent` is encoded as `null`.
+/// In a patch, absence keeps the value, `null` clears it, and a value replaces it. Only a `patch`
+/// member of an [`object!`](crate::object) distinguishes the first two; anywhere else `Absent` is
+/// encoded as `null`.
 ///
 /// ```
 /// use jsonrpc_core::{object, wire::Presence};

@@ -15,8 +15,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 /// Any JSON value, kept as its text: with the order of members and the notation of numbers.
 ///
-/// Values are equal if their texts are. In a serde format other than `serde_json`'s, it is the value that the format
-/// holds.
+/// Values are equal if their texts are. In a serde format other than `serde_json`'s, it is the
+/// value that the format holds.
 ///
 /// ```
 /// use jsonrpc_core::wire::Raw;
@@ -50,7 +50,8 @@ impl Raw {
         Self::written(value, Form::Verbatim)
     }
 
-    /// Encodes a value without optional members that were `null`, and without invalid members that were preserved.
+    /// Encodes a value without optional members that were `null`, and without invalid members that
+    /// were preserved.
     pub fn without_nulls(value: &dyn Wire) -> Self {
         Self::written(value, Form::Fields)
     }

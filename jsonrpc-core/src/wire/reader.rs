@@ -1,4 +1,5 @@
-//! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first error.
+//! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first
+//! error.
 use super::diagnostic::{DiagnosticCode, MAX_DIAGNOSTICS};
 use super::left_out::LeftOut;
 use super::mode::Mode;
@@ -154,7 +155,9 @@ impl<'a> ValueReader<'a> {
         }
         self.enter()?;
         let mut left_out = (skips && self.mode != Mode::Strict).then(Box::<LeftOut>::default);
-        let (mut is_first, mut is_failed, mut index) = (true, false, 0_u32);
+        let mut is_first = true;
+        let mut is_failed = false;
+        let mut index = 0_u32;
         loop {
             match self.scanner.next_item(core::mem::take(&mut is_first)) {
                 Some(true) if is_failed => drop(self.text()?),
@@ -180,9 +183,10 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    /// Returns how many items of a size to make room for in a full list of `count` items that begins at `start`. A long
-    /// list of items that are larger than half their text grows once, by the number of items that its length permits;
-    /// doubling would hold several times its final size.
+    /// Returns how many items of a size to make room for in a full list of `count` items that
+    /// begins at `start`. A long list of items that are larger than half their text grows once, by
+    /// the number of items that its length permits; doubling would hold several times its final
+    /// size.
     pub(super) fn growth(&self, start: usize, count: usize, size: usize) -> usize {
         const SHORT: usize = 64;
         if count < SHORT {
@@ -199,7 +203,8 @@ impl<'a> ValueReader<'a> {
         (left + left / 8).max(count / 2)
     }
 
-    /// Decides about an item that cannot be read: it is left out, or the list cannot be read, which is returned.
+    /// Decides about an item that cannot be read: it is left out, or the list cannot be read, which
+    /// is returned.
     #[cold]
     fn leave_out(
         &mut self,
@@ -219,7 +224,8 @@ impl<'a> ValueReader<'a> {
         Ok(false)
     }
 
-    /// Returns whether the next value is an array, and its first item is an object with this member.
+    /// Returns whether the next value is an array, and its first item is an object with this
+    /// member.
     pub fn first_item_has(&self, name: &str) -> bool {
         let mut scanner = self.scanner.clone();
         scanner.next_item(true) == Some(true)
@@ -272,7 +278,8 @@ impl ValueReader<'_> {
         Fault(())
     }
 
-    /// Returns the error of the value at `at`. If annotations may permit it, reading continues after the value.
+    /// Returns the error of the value at `at`. If annotations may permit it, reading continues
+    /// after the value.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {

@@ -1,7 +1,8 @@
 //! JSON Schemas of the macros' types (feature `schemars`).
 //!
-//! A schema describes what decoding accepts: unknown members, names and variants are allowed. A member of a type
-//! without a schema may have any value. Annotations of members are keywords that begin with `x-deserialize-`.
+//! A schema describes what decoding accepts: unknown members, names and variants are allowed. A
+//! member of a type without a schema may have any value. Annotations of members are keywords that
+//! begin with `x-deserialize-`.
 use super::{Extra, Meta, Presence, Raw};
 use crate::{ErrorCode, RequestId};
 use alloc::borrow::Cow;
@@ -89,7 +90,8 @@ impl ObjectSchema {
         self.optional(name, schema, marks);
     }
 
-    /// Adds an optional member. Its annotations become keywords: `x-deserialize-default-on-error` and so on.
+    /// Adds an optional member. Its annotations become keywords: `x-deserialize-default-on-error`
+    /// and so on.
     pub fn optional(&mut self, name: &str, mut schema: Schema, marks: &[&str]) {
         for mark in marks {
             let keyword = ["x-deserialize-", &mark.replace('_', "-")].concat();

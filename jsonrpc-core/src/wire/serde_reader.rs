@@ -27,7 +27,8 @@ pub(super) const TEXT: &str = "$serde_json::private::RawValue";
 pub fn read_serde<'de, T: Deserialize<'de>>(reader: &mut ValueReader<'de>) -> Result<T, Fault> {
     reader.skips_items = false;
     reader.next_byte();
-    let (start, depth) = (reader.last, reader.depth);
+    let start = reader.last;
+    let depth = reader.depth;
     T::deserialize(Value(reader)).map_err(|error| {
         error.locate(reader, start);
         reader.depth = depth;

@@ -1,9 +1,10 @@
 //! Types with serde's traits as members of the macros' types.
 
-/// Implements [`Wire`](crate::wire::Wire) for types with serde's traits and `Default`, so that they can be members of
-/// the macros' types.
+/// Implements [`Wire`](crate::wire::Wire) for types with serde's traits and `Default`, so that they
+/// can be members of the macros' types.
 ///
-/// Such a type keeps unknown data only if its own implementations do. A value without a JSON form is encoded as `null`.
+/// Such a type keeps unknown data only if its own implementations do. A value without a JSON form
+/// is encoded as `null`.
 ///
 /// ```
 /// #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -45,7 +46,8 @@ macro_rules! serde_wire {
     )+ };
 }
 
-/// Implements [`Wire`](crate::wire::Wire) for structs with one public field that have its JSON form.
+/// Implements [`Wire`](crate::wire::Wire) for structs with one public field that have its JSON
+/// form.
 ///
 /// ```
 /// /// A version.

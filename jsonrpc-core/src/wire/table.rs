@@ -16,7 +16,9 @@ impl Table {
     /// Creates a table. Fails compilation for a repeated name, and for more than 63 members.
     pub const fn new(members: &'static [Member], is_framed: bool) -> Self {
         assert!(members.len() < 64, "an object has at most 63 members");
-        let (mut required, mut bit, mut rest) = (0, 1, members);
+        let mut required = 0;
+        let mut bit = 1;
+        let mut rest = members;
         while let [member, others @ ..] = rest {
             let mut others_left = others;
             while let [other, left @ ..] = others_left {
@@ -216,7 +218,8 @@ pub(super) enum OuterNames<'o> {
 }
 
 impl<'o> Outer<'o> {
-    /// Returns the tag of the union that directly surrounds the object, and the end of its value, unless it was passed.
+    /// Returns the tag of the union that directly surrounds the object, and the end of its value,
+    /// unless it was passed.
     #[inline(always)]
     pub(super) fn unread_tag(&self) -> Option<UnreadTag<'o>> {
         match self.names {
@@ -225,7 +228,8 @@ impl<'o> Outer<'o> {
         }
     }
 
-    /// Returns whether a member belongs to a surrounding type, and its tag with the end of its value if it is one.
+    /// Returns whether a member belongs to a surrounding type, and its tag with the end of its
+    /// value if it is one.
     #[inline]
     pub(super) fn find(&self, name: &str) -> Option<Option<UnreadTag<'o>>> {
         let mut outer = Some(self);

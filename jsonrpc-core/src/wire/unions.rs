@@ -13,7 +13,8 @@ use core::cell::Cell;
 
 /// A union: one of several objects.
 pub trait Choice {
-    /// Replaces the value with a blank one of the variant at `index`, or with an unknown one with this tag.
+    /// Replaces the value with a blank one of the variant at `index`, or with an unknown one with
+    /// this tag.
     fn choose(&mut self, index: usize, tag: &str);
 
     /// The object of the variant.
@@ -51,7 +52,8 @@ impl ValueReader<'_> {
         }
     }
 
-    /// Reads the tag and chooses its variant. Returns whether the tag is written beside the members of the variant.
+    /// Reads the tag and chooses its variant. Returns whether the tag is written beside the members
+    /// of the variant.
     #[inline(always)]
     fn tag(
         &mut self,
@@ -72,8 +74,8 @@ impl ValueReader<'_> {
         Ok(known.is_none_or(is_beside))
     }
 
-    /// As [`tagged`](Self::tagged), for a tag that is not at the usual place, or not a string. Unless `is_free`, the tag
-    /// belongs to a surrounding type.
+    /// As [`tagged`](Self::tagged), for a tag that is not at the usual place, or not a string.
+    /// Unless `is_free`, the tag belongs to a surrounding type.
     #[inline(never)]
     fn tagged_anywhere(
         &mut self,
@@ -140,7 +142,8 @@ impl ValueReader<'_> {
         Ok(Raw::of_checked(text).filter(|_| self.mode == Mode::Preserve).map(Kept::Value))
     }
 
-    /// Reads the members of the chosen variant, from the current place; `unread` is the end of the tag's value unless the tag was passed.
+    /// Reads the members of the chosen variant, from the current place; `unread` is the end of the
+    /// tag's value unless the tag was passed.
     #[inline]
     fn variant(
         &mut self,
@@ -182,7 +185,8 @@ impl ValueReader<'_> {
         open: &Open<'_>,
     ) -> Result<(), Fault> {
         self.scanner.go_to(open.at);
-        let (mut walk, mut chosen) = (Walk::at(open.is_first), selectors.len());
+        let mut walk = Walk::at(open.is_first);
+        let mut chosen = selectors.len();
         while let Some(name) = walk.next(self)? {
             let text = self.text()?;
             let is_meant = |one: &Selector| one.name == name && (text != "null" || one.takes_null);

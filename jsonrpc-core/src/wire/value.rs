@@ -8,8 +8,9 @@ use alloc::borrow::Cow;
 
 /// A type with a JSON form that decodes and encodes without loss.
 ///
-/// The macros of [`wire`](super) implement it, as do common types of the standard library. [`serde_wire!`] implements
-/// it for a type with serde's traits. A manual implementation has three short functions:
+/// The macros of [`wire`](super) implement it, as do common types of the standard library.
+/// [`serde_wire!`] implements it for a type with serde's traits. A manual implementation has three
+/// short functions:
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, Fault, ValueReader, View, Wire};

@@ -1,8 +1,9 @@
-//! Serde's traits for values: adapters between any format and JSON text, generated once for each format.
+//! Serde's traits for values: adapters between any format and JSON text, generated once for each
+//! format.
 //!
-//! A value is decoded from the JSON text of the format's value. serde_json provides that text itself, so numbers and
-//! white space are unchanged. For other formats, and for values that serde buffers for `flatten` and for tagged and
-//! untagged enums, the text is written here.
+//! A value is decoded from the JSON text of the format's value. serde_json provides that text
+//! itself, so numbers and white space are unchanged. For other formats, and for values that serde
+//! buffers for `flatten` and for tagged and untagged enums, the text is written here.
 use super::decode::decode;
 use super::serde_reader::TEXT;
 use super::value::{View, Wire};
@@ -120,7 +121,8 @@ fn members_of<'de, A: MapAccess<'de>>(
     out: &mut Vec<u8>,
 ) -> Result<(), A::Error> {
     out.push(b'{');
-    let (mut next, mut is_first) = (first, true);
+    let mut next = first;
+    let mut is_first = true;
     while let Some(name) = next {
         if !core::mem::take(&mut is_first) {
             out.push(b',');
@@ -255,8 +257,9 @@ impl Serialize for Part<'_> {
     }
 }
 
-/// Returns whether a serializer is one of serde_json's own, which accept JSON text directly. Others would encode the
-/// special name instead of the value. A false negative affects only the notation of numbers.
+/// Returns whether a serializer is one of serde_json's own, which accept JSON text directly. Others
+/// would encode the special name instead of the value. A false negative affects only the notation
+/// of numbers.
 fn takes_text<S>() -> bool {
     let name = type_name::<S>();
     name.starts_with("&mut serde_json::ser::Serializer<")

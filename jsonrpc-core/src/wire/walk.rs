@@ -30,7 +30,8 @@ impl<'a> ValueReader<'a> {
     }
 }
 
-/// The iteration over the members of an object. It continues after an invalid one if annotations may permit that.
+/// The iteration over the members of an object. It continues after an invalid one if annotations
+/// may permit that.
 pub(super) struct Walk {
     /// The byte before the next member.
     before: u8,
@@ -82,8 +83,8 @@ impl Walk {
         }
     }
 
-    /// Skips the name of the next member if it is this one, without white space before it. `quoted` is the name as a JSON
-    /// string between a comma and a colon. Returns whether it was skipped.
+    /// Skips the name of the next member if it is this one, without white space before it. `quoted`
+    /// is the name as a JSON string between a comma and a colon. Returns whether it was skipped.
     #[inline(always)]
     pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
         let [_, name @ ..] = quoted.as_bytes() else { return false };

@@ -18,8 +18,8 @@ pub fn write(value: &dyn Wire, out: &mut Vec<u8>) {
     write_value(value, Form::Verbatim, out);
 }
 
-/// Appends `value` as JSON text on one line: each line break inside a [`Raw`](super::Raw) becomes a space. Line breaks of
-/// JSON are between tokens, where both are equivalent.
+/// Appends `value` as JSON text on one line: each line break inside a [`Raw`](super::Raw) becomes a
+/// space. Line breaks of JSON are between tokens, where both are equivalent.
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, Raw};

@@ -66,7 +66,8 @@ fn empty_batch_is_not_written() {
 }
 
 proptest! {
-    /// The messages of a batch equal separately decoded ones, and a written batch decodes to the same.
+    /// The messages of a batch equal separately decoded ones, and a written batch decodes to the
+    /// same.
     #[test]
     fn messages_equal_separate_ones(
         texts in prop::collection::vec(prop_oneof![crate::json::envelope(), crate::json::value()], 1..6),

@@ -154,13 +154,17 @@ fn written_messages_round_trip() {
 #[test]
 fn buffer_growth_is_limited_to_the_longest_line() {
     let limit = 1024 * 1024;
-    let (mut codec, mut buffer) = (Codec::new(Lines::new(limit)), BytesMut::new());
-    let (mut came, mut most, mut errors) = (0, 0, 0);
+    let mut codec = Codec::new(Lines::new(limit));
+    let mut buffer = BytesMut::new();
+    let mut came = 0;
+    let mut most = 0;
+    let mut errors = 0;
     while came < 4 * limit {
         while codec.decode(&mut buffer).expect("it does not fail").is_some() {
             errors += 1;
         }
-        let (length, capacity) = (buffer.len(), buffer.capacity());
+        let length = buffer.len();
+        let capacity = buffer.capacity();
         assert!(length < capacity, "there is room to read");
         buffer.resize(capacity, b'a');
         (came, most) = (came + capacity - length, most.max(capacity));

@@ -75,10 +75,8 @@ fn same_value<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, Tes
     let from_slice = serde_json::to_string(&typed).map_err(|error| fail(text, error))?;
     let typed: T = serde_json::from_reader(text.as_bytes()).map_err(|error| fail(text, error))?;
     let from_reader = serde_json::to_string(&typed).map_err(|error| fail(text, error))?;
-    prop_assert_eq!(
-        (from_slice.as_str(), from_reader.as_str()),
-        (written.as_str(), written.as_str())
-    );
+    prop_assert_eq!(from_slice.as_str(), written.as_str());
+    prop_assert_eq!(from_reader.as_str(), written.as_str());
     Ok(written)
 }
 
@@ -169,7 +167,8 @@ proptest! {
     }
 }
 
-/// An additional member does not change the variant of an untagged enum, and keeps the types of a tagged one readable.
+/// An additional member does not change the variant of an untagged enum, and keeps the types of a
+/// tagged one readable.
 #[test]
 fn unknown_member_does_not_change_the_variant() {
     for extra in ["", r#","other":1"#, r#","_meta":{"a":1.50}"#, r#","inner":null"#] {

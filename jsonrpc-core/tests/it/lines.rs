@@ -15,7 +15,8 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// The lines by definition, from the whole stream: text, or whether it is too long (otherwise not UTF-8).
+/// The lines by definition, from the whole stream: text, or whether it is too long (otherwise not
+/// UTF-8).
 fn expected(stream: &[u8], limit: usize) -> Vec<Result<String, bool>> {
     let stream = stream.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stream);
     stream
@@ -38,14 +39,17 @@ fn take(lines: &mut Lines, most: usize, found: &mut Vec<Result<String, bool>>) {
 }
 
 proptest! {
-    /// For any split of a stream, and any delay of taking lines, none is lost, repeated or out of order.
+    /// For any split of a stream, and any delay of taking lines, none is lost, repeated or out of
+    /// order.
     #[test]
     fn lines_do_not_depend_on_the_split(
         stream in stream(),
         sizes in prop::collection::vec((1..9_usize, 0..3_usize), 1..8),
         limit in 1..12_usize,
     ) {
-        let (mut lines, mut found, mut rest) = (Lines::new(limit), Vec::new(), &*stream);
+        let mut lines = Lines::new(limit);
+        let mut found = Vec::new();
+        let mut rest = &*stream;
         for (size, most) in sizes.iter().cycle() {
             let (chunk, behind) = rest.split_at(rest.len().min(*size));
             lines.push(chunk);
@@ -91,7 +95,9 @@ fn oversized_line_is_reported_before_its_end() {
 /// Searching from the start for each piece would take about 10^11 steps.
 #[test]
 fn long_line_in_small_pieces_is_searched_once() {
-    let (mut lines, piece, pieces) = (Lines::default(), [b'a'; 16], 256 * 1024);
+    let mut lines = Lines::default();
+    let piece = [b'a'; 16];
+    let pieces = 256 * 1024;
     for _ in 0..pieces {
         lines.push(&piece);
         assert_eq!(lines.next(), None);

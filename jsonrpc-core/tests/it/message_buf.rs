@@ -9,7 +9,8 @@ fn owned_message_outlives_its_line() -> Result<(), Box<dyn Error>> {
     let line = String::from(text);
     let kept = Message::decode(&line)?.into_owned();
     drop(line);
-    assert_eq!((kept.id(), kept.method()), (Some(&RequestId::from("ab")), None));
+    assert_eq!(kept.id(), Some(&RequestId::from("ab")));
+    assert_eq!(kept.method(), None);
     let mut out = Vec::new();
     kept.as_message().to_line(&mut out);
     let expected = r#"{"jsonrpc":"2.0","id":"a\u0062","error":{"code":3,"message":"no","data":1e2},"trace":1.50}"#;
@@ -29,7 +30,8 @@ proptest! {
         };
         let kept = MessageBuf::from(message.clone());
         let again = kept.as_message();
-        prop_assert_eq!((kept.kind(), kept.id()), (message.kind(), message.id()));
+        prop_assert_eq!(kept.kind(), message.kind());
+        prop_assert_eq!(kept.id(), message.id());
         prop_assert_eq!(line(&again), line(&message));
         prop_assert_eq!(format!("{again:?}"), format!("{message:?}"));
         prop_assert_eq!(again.into_owned(), kept);

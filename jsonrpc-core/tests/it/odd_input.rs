@@ -3,7 +3,8 @@ use jsonrpc_core::framing::Lines;
 use jsonrpc_core::{Message, MessageError, PeekError, Shape, peek};
 use proptest::prelude::*;
 
-/// Summarizes the result of a line: kind and id of a message; or the code of the error, its subject, and the response.
+/// Summarizes the result of a line: kind and id of a message; or the code of the error, its
+/// subject, and the response.
 fn outcome(text: &str) -> String {
     shown(&Message::decode(text))
 }
@@ -199,16 +200,15 @@ fn lone_surrogate_in_the_payload_is_accepted() {
     assert_eq!(outcome(text), "Notification");
     assert!(peek(text.as_bytes()).is_ok());
     let name = r#"{"method":"m","\ud83d":1}"#;
-    assert_eq!(
-        (outcome(name), peek(name.as_bytes()).is_ok()),
-        ("-32700 Notification".into(), true)
-    );
+    assert_eq!(outcome(name), "-32700 Notification");
+    assert!(peek(name.as_bytes()).is_ok());
 }
 
 #[test]
 fn deep_payloads_are_not_recursed_into() {
     let nested = |depth: usize| {
-        let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+        let open = "[".repeat(depth);
+        let close = "]".repeat(depth);
         format!(r#"{{"method":"m","params":{open}{close}}}"#)
     };
     for depth in [129, 1024, 1_000_000] {

@@ -15,7 +15,9 @@ fn members_of_params_are_found() -> Result<(), Box<dyn std::error::Error>> {
     let line = br#" { "jsonrpc":"2.0" , "method" : "session\/update" ,
         "params" : {"update":{"content":{"sessionUpdate":"no"},"s\u0065ssionUpdate":"agent_message_chunk"},"sessionId":"s\n1"}}"#;
     let peek = peek(line)?;
-    assert_eq!((peek.kind(), peek.id(), peek.request_id()), (Kind::Notification, None, None));
+    assert_eq!(peek.kind(), Kind::Notification);
+    assert_eq!(peek.id(), None);
+    assert_eq!(peek.request_id(), None);
     let method = peek.method().ok_or("no method")?;
     assert_eq!(method.as_plain(), None);
     assert_eq!(method, "session/update");
@@ -34,10 +36,13 @@ fn members_of_params_are_found() -> Result<(), Box<dyn std::error::Error>> {
 #[test]
 fn responses_have_a_result_or_an_error() -> Result<(), Box<dyn std::error::Error>> {
     let peeked = peek(br#"{"id":"q","result":{"stopReason":"end_turn"}}"#)?;
-    assert_eq!((peeked.kind(), peeked.id(), peeked.error()), (Kind::Response, Some("\"q\""), None));
+    assert_eq!(peeked.kind(), Kind::Response);
+    assert_eq!(peeked.id(), Some("\"q\""));
+    assert_eq!(peeked.error(), None);
     assert_eq!(peeked.result(), Some(r#"{"stopReason":"end_turn"}"#));
     let failed = peek(br#"{"id":1,"result":null,"error":{"code":1,"message":"m"}}"#)?;
-    assert_eq!((failed.result(), failed.error()), (None, Some(r#"{"code":1,"message":"m"}"#)));
+    assert_eq!(failed.result(), None);
+    assert_eq!(failed.error(), Some(r#"{"code":1,"message":"m"}"#));
     Ok(())
 }
 
@@ -55,8 +60,9 @@ fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Returns whether decoding rejects for this reason what peeking accepts: only decoding reads error objects, and reads
-/// the method, the id and names as strings, which cannot contain lone surrogates.
+/// Returns whether decoding rejects for this reason what peeking accepts: only decoding reads error
+/// objects, and reads the method, the id and names as strings, which cannot contain lone
+/// surrogates.
 fn only_decode_minds(error: &MessageError, peek: &Peeked<'_>, text: &str) -> bool {
     let is_string_without_value =
         |string: Option<JsonStr<'_>>| string.is_some_and(|string| string.decode().is_none());
@@ -144,8 +150,8 @@ proptest! {
         }
     }
 
-    /// The head agrees with the message for the members before the payload, for any prefix of the line after the
-    /// payload's start.
+    /// The head agrees with the message for the members before the payload, for any prefix of the
+    /// line after the payload's start.
     #[test]
     fn head_depends_only_on_its_bytes(text in prop_oneof![json::envelope(), json::damaged(json::envelope())], cut in any::<prop::sample::Index>()) {
         let Some(head) = Head::read(text.as_bytes()) else { return Ok(()) };
@@ -183,7 +189,8 @@ proptest! {
     /// A string equals exactly the value that serde_json reads.
     #[test]
     fn strings_are_compared_by_value(text in json::string(), other in json::string()) {
-        let (value, other_value) = (read(&text), read(&other));
+        let value = read(&text);
+        let other_value = read(&other);
         let string = JsonStr::new(&text).ok_or_else(|| TestCaseError::fail("not a string"))?;
         let decoded = string.decode();
         prop_assert_eq!(decoded.as_deref(), value.as_str());

@@ -40,7 +40,8 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let (ours, theirs) = (0..12_i64, 0..6_i64);
+    let ours = 0..12_i64;
+    let theirs = 0..6_i64;
     prop_oneof![
         6 => prop::option::of(0..20_u64).prop_map(|deadline| Step::Register { deadline }),
         3 => (ours.clone(), prop::option::of(0..20_u64))
@@ -236,10 +237,12 @@ impl Account {
 }
 
 proptest! {
-    /// For any inputs in any order, each own request ends once, and each request of the peer has one response.
+    /// For any inputs in any order, each own request ends once, and each request of the peer has
+    /// one response.
     #[test]
     fn each_request_ends_once(steps in prop::collection::vec(step(), 0..60)) {
-        let (mut peer, mut account) = (peer(), Account::default());
+        let mut peer = peer();
+        let mut account = Account::default();
         for step in steps {
             account.take(&mut peer, step)?;
         }

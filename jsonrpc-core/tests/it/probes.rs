@@ -1,4 +1,5 @@
-//! Inputs on which other implementations fail, and the results here; the crate documentation has the same table.
+//! Inputs on which other implementations fail, and the results here; the crate documentation has
+//! the same table.
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::wire::{self, Meta, Mode, Raw};
 use jsonrpc_core::{
@@ -112,7 +113,8 @@ fn additions_of_newer_peers_are_kept() {
     assert_eq!(meta.get("f").as_ref().map(Raw::as_str), Some("1.10"));
 }
 
-/// A present tag of a variant with an optional tag is kept, and an unknown tag does not select that variant.
+/// A present tag of a variant with an optional tag is kept, and an unknown tag does not select that
+/// variant.
 #[test]
 fn optional_tag_is_kept() -> Result<(), Box<dyn Error>> {
     for (text, is_program) in [
@@ -156,8 +158,8 @@ fn errors_name_the_member() {
     }
 }
 
-/// A number outside of the member's range does not silently become `null`: it is an error that names the member. If the
-/// specification leaves it out, that is reported and reversible.
+/// A number outside of the member's range does not silently become `null`: it is an error that
+/// names the member. If the specification leaves it out, that is reported and reversible.
 #[test]
 fn left_out_values_are_reported_and_preserved() -> Result<(), Box<dyn Error>> {
     let text = r#"{"exitCode":-1,"signal":null}"#;
@@ -182,8 +184,8 @@ fn formatted_strings_are_not_validated() {
 
 /// Summarizes the results of received bytes: the message, and the response to an invalid one.
 fn outcomes(bytes: &[u8]) -> Vec<String> {
-    let (mut peer, mut lines) =
-        (Peer::<()>::new(CancelMethod::ACP, Limits::default()), Lines::default());
+    let mut peer = Peer::<()>::new(CancelMethod::ACP, Limits::default());
+    let mut lines = Lines::default();
     lines.push(bytes);
     let mut outcomes = Vec::new();
     while let Some(line) = lines.next() {

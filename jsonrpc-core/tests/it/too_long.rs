@@ -11,9 +11,11 @@ fn recovered(error: &FrameError) -> Recovered {
     (error.kind(), error.id().cloned())
 }
 
-/// Returns the reported parts of a line that arrives in pieces, and the number of bytes at that time.
+/// Returns the reported parts of a line that arrives in pieces, and the number of bytes at that
+/// time.
 fn told(line: &str, limit: usize, size: usize) -> (Recovered, usize) {
-    let (mut lines, mut came) = (Lines::new(limit), 0);
+    let mut lines = Lines::new(limit);
+    let mut came = 0;
     for piece in line.as_bytes().chunks(size).chain([&b"\n"[..]]) {
         lines.push(piece);
         came += piece.len();
@@ -57,7 +59,8 @@ fn id_may_be_at_any_place() {
 #[test]
 fn error_is_reported_as_soon_as_it_is_final() {
     let came = |line: &str| told(line, 40, 1).1;
-    let (x, long) = ("x".repeat(41), "a".repeat(500));
+    let x = "x".repeat(41);
+    let long = "a".repeat(500);
     assert_eq!(came(&x), 41);
     assert_eq!(came(&format!("{{\"id\":1,\"result\":\"{long}")), 41);
     assert_eq!(came(&format!("{{\"result\":\"{x}\",\"id\":1,\"a\":\"{long}")), 61);

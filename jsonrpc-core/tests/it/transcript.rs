@@ -26,7 +26,8 @@ proptest! {
     /// Entries round-trip for any bytes, and each is one line of JSON.
     #[test]
     fn entries_round_trip(entries in prop::collection::vec(entry(), 0..8)) {
-        let (mut recorder, mut out) = (Recorder::new(), Vec::new());
+        let mut recorder = Recorder::new();
+        let mut out = Vec::new();
         for Entry { time, direction, bytes } in &entries {
             recorder.record(*time, *direction, bytes, &mut out);
         }
@@ -56,7 +57,8 @@ proptest! {
 
 #[test]
 fn entries_are_human_readable() -> Result<(), Box<dyn Error>> {
-    let (mut recorder, mut out) = (Recorder::new(), Vec::new());
+    let mut recorder = Recorder::new();
+    let mut out = Vec::new();
     recorder.record(
         Duration::from_micros(3822),
         Direction::Sent,
@@ -123,7 +125,8 @@ fn invalid_line_is_reported_by_number() {
     for (line, expected) in table {
         let text = format!("\n{line}\n");
         let error = transcript::read(&text).next().and_then(Result::err).expect(line);
-        assert_eq!((error.line, error.source.to_string()), (2, expected.to_owned()), "{line}");
+        assert_eq!(error.line, 2, "{line}");
+        assert_eq!(error.source.to_string(), expected.to_owned(), "{line}");
     }
 }
 
@@ -135,7 +138,8 @@ fn redacted_text_is_not_written() -> Result<(), Box<dyn Error>> {
             Direction::Received => Cow::Borrowed(bytes),
         }
     }
-    let (mut recorder, mut out) = (Recorder::redacting(keep_received), Vec::new());
+    let mut recorder = Recorder::redacting(keep_received);
+    let mut out = Vec::new();
     for direction in [Direction::Sent, Direction::Received] {
         recorder.record(Duration::ZERO, direction, b"hunter2", &mut out);
     }

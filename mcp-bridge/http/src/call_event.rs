@@ -14,10 +14,11 @@ pub enum CallEvent {
     Needs(Needs),
     /// The server no longer needs the answer with this key. Up to 2025-11-25.
     Withdrawn(String),
-    /// Progress, if the parameters of the call request it. Progress that is not read in time is dropped.
+    /// Progress, if the parameters of the call request it. Progress that is not read in time is
+    /// dropped.
     Progress(Box<ProgressNotificationParams>),
-    /// A log message, if the parameters of the call request its level. One that is not read in time is dropped. Messages
-    /// that cannot be attributed to a call are dropped as well.
+    /// A log message, if the parameters of the call request its level. One that is not read in time
+    /// is dropped. Messages that cannot be attributed to a call are dropped as well.
     Log(Box<LoggingMessageNotificationParams>),
     /// The result of a [request](crate::McpClient::open_request) that is no tool call, as received.
     Answered(Raw),

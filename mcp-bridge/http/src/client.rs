@@ -22,16 +22,19 @@ use std::sync::Arc;
 use std::{fmt, io};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-/// Number of changes that a reader may be behind. A reader that is further behind is notified by an error.
+/// Number of changes that a reader may be behind. A reader that is further behind is notified by an
+/// error.
 const MAX_CHANGES: usize = 256;
 
 /// Answers requests of servers.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
-    /// Answers an elicitation, a sampling request, or a request for roots, with the result of its method.
+    /// Answers an elicitation, a sampling request, or a request for roots, with the result of its
+    /// method.
     ///
     /// # Errors
-    /// Returns an error if there is no answer. A server since 2026-07-28 receives it as a cancellation.
+    /// Returns an error if there is no answer. A server since 2026-07-28 receives it as a
+    /// cancellation.
     async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject>;
 }
 
@@ -50,8 +53,8 @@ impl fmt::Debug for McpClient {
 }
 
 impl McpClient {
-    /// Connects to the server at `url`. `handler` has to answer the requests that `options` permit. `sign_in` is used when
-    /// the server requires authorization.
+    /// Connects to the server at `url`. `handler` has to answer the requests that `options` permit.
+    /// `sign_in` is used when the server requires authorization.
     ///
     /// # Errors
     /// Returns an error if the server cannot be used.
@@ -67,8 +70,8 @@ impl McpClient {
         Self::start(options, handler, transport).await
     }
 
-    /// Connects to a server on the pipes of a process: `incoming` are the bytes of its stdout, and `send` takes lines for its
-    /// stdin, without waiting. An error of either ends the connection.
+    /// Connects to a server on the pipes of a process: `incoming` are the bytes of its stdout, and
+    /// `send` takes lines for its stdin, without waiting. An error of either ends the connection.
     ///
     /// # Errors
     /// Returns an error if the server cannot be used.
@@ -100,7 +103,8 @@ impl McpClient {
         &self.server
     }
 
-    /// Retrieves the tool list. Tools with `x-mcp-header` keywords that are invalid are reported as bad over HTTP.
+    /// Retrieves the tool list. Tools with `x-mcp-header` keywords that are invalid are reported as
+    /// bad over HTTP.
     ///
     /// # Errors
     /// Returns an error if the list cannot be retrieved.
@@ -110,8 +114,8 @@ impl McpClient {
         answer.await.unwrap_or(Err(CallError::Silent))
     }
 
-    /// Replaces the changes that the server reports, and returns them. If the server ends the subscription, it is opened
-    /// again, and everything that it covers is reported as changed.
+    /// Replaces the changes that the server reports, and returns them. If the server ends the
+    /// subscription, it is opened again, and everything that it covers is reported as changed.
     ///
     /// # Errors
     /// Returns an error if the connection has ended.
@@ -129,12 +133,14 @@ impl McpClient {
         self.commands.is_closed()
     }
 
-    /// Waits for the end of the connection: of the process, or of the session of a server up to 2025-11-25.
+    /// Waits for the end of the connection: of the process, or of the session of a server up to
+    /// 2025-11-25.
     pub async fn closed(&self) {
         self.commands.closed().await;
     }
 
-    /// Calls a tool. Requests of the server are answered by the [`Handler`]. Dropping the future cancels the call.
+    /// Calls a tool. Requests of the server are answered by the [`Handler`]. Dropping the future
+    /// cancels the call.
     ///
     /// # Errors
     /// Returns an error if the call has no result.
@@ -145,11 +151,13 @@ impl McpClient {
         }
     }
 
-    /// Sends a request that is no tool call, such as `resources/read`, and returns its result as received.
-    /// [`ServerResult`](mcp_bridge::mcp::dispatch::ServerResult) decodes it. Otherwise like [`call`](Self::call).
+    /// Sends a request that is no tool call, such as `resources/read`, and returns its result as
+    /// received. [`ServerResult`](mcp_bridge::mcp::dispatch::ServerResult) decodes it. Otherwise
+    /// like [`call`](Self::call).
     ///
     /// # Errors
-    /// Returns an error if the request has no result, or the version of the server does not define the method.
+    /// Returns an error if the request has no result, or the version of the server does not define
+    /// the method.
     pub async fn request(&self, request: ClientRequest) -> Result<Raw, CallError> {
         match self.end_of(self.open_request(request).await?).await {
             CallEvent::Answered(result) => Ok(result),
@@ -193,7 +201,8 @@ impl McpClient {
     /// Starts a request that is no tool call. The caller answers the requests of the server.
     ///
     /// # Errors
-    /// Returns an error if the request cannot be sent, or the version of the server does not define the method.
+    /// Returns an error if the request cannot be sent, or the version of the server does not define
+    /// the method.
     pub async fn open_request(&self, request: ClientRequest) -> Result<OpenCall, CallError> {
         self.begin(Opening::Request(request)).await
     }
@@ -225,8 +234,8 @@ impl OpenCall {
         self.events.recv().await.unwrap_or(CallEvent::Ended(Err(CallError::Silent)))
     }
 
-    /// Answers requests of the server. All requests of one event are answered at once: a server since 2026-07-28 is called
-    /// again with the answers. The call is unchanged if it has ended.
+    /// Answers requests of the server. All requests of one event are answered at once: a server
+    /// since 2026-07-28 is called again with the answers. The call is unchanged if it has ended.
     pub async fn answer(&self, answers: Vec<(String, Result<Raw, ErrorObject>)>) {
         let _ended = self.commands.send(Command::Answer(self.call, answers)).await;
     }

@@ -240,7 +240,8 @@ impl Connection {
         let key = id.clone();
         // The lock of the state is held, so that the task is registered before it ends.
         let task = tokio::spawn(async move {
-            let (principal, era) = (connection.client.principal.clone(), connection.era);
+            let principal = connection.client.principal.clone();
+            let era = connection.era;
             let context = RequestContext { principal, era };
             let outcome = AssertUnwindSafe(connection.service.request(&request, &context));
             let outcome = outcome.catch_unwind().await.unwrap_or_else(|_| Err(internal()));
@@ -267,7 +268,8 @@ impl Connection {
             task.abort();
         }
         let Some(due) = due else { return };
-        let (me, at) = (self.me.clone(), self.began + due);
+        let me = self.me.clone();
+        let at = self.began + due;
         let task = tokio::spawn(async move {
             tokio::time::sleep_until(at).await;
             let Some(connection) = me.upgrade() else { return };
@@ -331,7 +333,8 @@ impl Connection {
         self.state().used.elapsed()
     }
 
-    /// Returns the time since the last message of the client, unless a call or another request is open.
+    /// Returns the time since the last message of the client, unless a call or another request is
+    /// open.
     pub(crate) fn unused_for(&self) -> Option<Duration> {
         let state = self.state();
         let is_unused = state.calls.is_empty() && state.requests.is_empty();

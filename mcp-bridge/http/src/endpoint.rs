@@ -62,8 +62,8 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Returns the value of a header. Repeated headers are rejected, because intermediaries may have read the other
-    /// one.
+    /// Returns the value of a header. Repeated headers are rejected, because intermediaries may
+    /// have read the other one.
     fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;

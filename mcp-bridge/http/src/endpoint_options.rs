@@ -15,20 +15,23 @@ pub struct EndpointOptions {
     pub hosts: Vec<String>,
     /// Origins with pages that may use the endpoint, in addition to local pages.
     pub origins: Vec<String>,
-    /// Authenticates requests. Without it, all requests have the same principal. Sessions and calls are accessible only
-    /// to the principal that started them.
+    /// Authenticates requests. Without it, all requests have the same principal. Sessions and calls
+    /// are accessible only to the principal that started them.
     pub authenticate: Option<Authenticate>,
     /// Maximum size of a request body, in bytes.
     pub max_body: usize,
     /// Time limit for the body of a request.
     pub body_time: Duration,
-    /// Maximum number of sessions, and of concurrent requests since 2026-07-28. Beyond it, a session or a subscription without open
-    /// calls ends in favour of a new one: that of the client with the most of them, and of those the one without a request for the
-    /// longest time. A client is a principal at an IP address, if the program provides the
-    /// [address](axum::extract::ConnectInfo). Open calls are not ended: if there is nothing else, the request is refused.
+    /// Maximum number of sessions, and of concurrent requests since 2026-07-28. Beyond it, a
+    /// session or a subscription without open calls ends in favour of a new one: that of the client
+    /// with the most of them, and of those the one without a request for the longest time. A client
+    /// is a principal at an IP address, if the program provides the
+    /// [address](axum::extract::ConnectInfo). Open calls are not ended: if there is nothing else,
+    /// the request is refused.
     pub max_connections: usize,
-    /// Maximum number of sessions, and of concurrent requests since 2026-07-28, of one principal. Beyond it, one of the same principal
-    /// ends. Without `authenticate`, there is only one principal, and the maximum has no effect.
+    /// Maximum number of sessions, and of concurrent requests since 2026-07-28, of one principal.
+    /// Beyond it, one of the same principal ends. Without `authenticate`, there is only one
+    /// principal, and the maximum has no effect.
     pub max_connections_each: usize,
     /// Time after which a session without requests or readers is evicted.
     pub idle_time: Duration,

@@ -47,7 +47,8 @@ impl Es256Key {
     /// # Errors
     /// Returns an error if the operating system provides no random bytes.
     pub fn generate_pkcs8() -> io::Result<Vec<u8>> {
-        let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let random = SystemRandom::new();
         let document = EcdsaKeyPair::generate_pkcs8(algorithm, &random);
         let document = document.map_err(|_| io::Error::other("no key could be generated"))?;
         Ok(document.as_ref().to_vec())
@@ -58,20 +59,23 @@ impl Es256Key {
     /// # Errors
     /// Returns an error if the document does not contain a key pair on the curve P-256.
     pub fn from_pkcs8(document: &[u8]) -> io::Result<Self> {
-        let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let random = SystemRandom::new();
         let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
         let pair = EcdsaKeyPair::from_pkcs8(algorithm, document, &random);
         let pair = pair.map_err(|error| invalid(error.to_string()))?;
         // An uncompressed point: the byte 4, and two coordinates of 32 bytes.
         let point = pair.public_key().as_ref().get(1..).unwrap_or_default();
         let (x, y) = point.split_at(point.len() / 2);
-        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        let x = URL_SAFE_NO_PAD.encode(x);
+        let y = URL_SAFE_NO_PAD.encode(y);
         let jwk = Raw::from_text(format!(r#"{{"kty":"EC","crv":"P-256","x":"{x}","y":"{y}"}}"#));
         let jwk = jwk.map_err(|error| invalid(error.to_string()))?;
         Ok(Self { pair, public: DpopKey::new("ES256", jwk) })
     }
 
-    /// Returns the public key, for [`AuthOptions::dpop_key`](mcp_bridge::client::auth::AuthOptions::dpop_key).
+    /// Returns the public key, for
+    /// [`AuthOptions::dpop_key`](mcp_bridge::client::auth::AuthOptions::dpop_key).
     pub fn dpop_key(&self) -> DpopKey {
         self.public.clone()
     }

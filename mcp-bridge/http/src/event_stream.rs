@@ -1,6 +1,7 @@
 //! Parser of `text/event-stream`.
 //!
-//! Spec: [Interpreting an event stream](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)
+//! Spec: [Interpreting an event
+//! stream](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)
 use std::time::Duration;
 
 /// Maximum size of an event. A stream with a larger event is abandoned.
@@ -69,7 +70,8 @@ impl EventStream {
 
     fn take(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
-            let (data, has_data) = (std::mem::take(&mut self.data), self.has_data);
+            let data = std::mem::take(&mut self.data);
+            let has_data = self.has_data;
             self.has_data = false;
             return has_data.then(|| Event { id: self.last_id.clone(), data });
         }

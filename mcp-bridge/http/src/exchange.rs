@@ -123,7 +123,9 @@ impl Exchange {
     /// Reads a stream, and reconnects when it is interrupted.
     async fn follow(&self, response: Response) -> Result<(), String> {
         let mut response = Some(response);
-        let (mut last, mut retry, mut attempts) = (None::<String>, RETRY, 0);
+        let mut last = None::<String>;
+        let mut retry = RETRY;
+        let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let Some(opened) = response.take() else {
                 if !self.is_old || (last.is_none() && self.id.is_some()) {
@@ -134,7 +136,8 @@ impl Exchange {
                 response = self.get(last.as_deref()).await;
                 continue;
             };
-            let (mut events, mut chunks) = (EventStream::default(), opened.bytes_stream());
+            let mut events = EventStream::default();
+            let mut chunks = opened.bytes_stream();
             while let Some(Ok(chunk)) = chunks.next().await {
                 let read = events.push(&chunk).map_err(|_| "event too large".to_owned())?;
                 retry = events.retry.unwrap_or(retry);
@@ -170,7 +173,8 @@ impl Exchange {
 
 /// Reads a body within the limit of an event.
 async fn body(response: Response) -> Result<String, String> {
-    let (mut body, mut chunks) = (Vec::new(), response.bytes_stream());
+    let mut body = Vec::new();
+    let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
         body.extend_from_slice(&chunk.map_err(failure)?);
         if body.len() > MAX_EVENT {

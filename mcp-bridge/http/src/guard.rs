@@ -3,9 +3,11 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 use std::net::IpAddr;
 
-/// Returns whether the `Host` header contains a name of this server: one of `hosts`, or a local name.
+/// Returns whether the `Host` header contains a name of this server: one of `hosts`, or a local
+/// name.
 ///
-/// This check prevents DNS rebinding: a page with a domain that resolves to this machine sends its own host name.
+/// This check prevents DNS rebinding: a page with a domain that resolves to this machine sends its
+/// own host name.
 pub(crate) fn is_our_host(headers: &HeaderMap, hosts: &[String]) -> bool {
     let mut given = headers.get_all(header::HOST).iter();
     let host = given.next().and_then(|host| host.to_str().ok()).filter(|_| given.next().is_none());

@@ -1,6 +1,8 @@
-//! [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http) for the Model
-//! Context Protocol (MCP): tools of [`mcp_bridge`] as an axum [`Router`](axum::Router), for clients of both generations at one
-//! address, and a client for servers of both.
+//! [Streamable
+//! HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
+//! for the Model Context Protocol (MCP): tools of [`mcp_bridge`] as an axum
+//! [`Router`](axum::Router), for clients of both generations at one address, and a client for
+//! servers of both.
 //!
 //! ```toml
 //! [dependencies]
@@ -58,7 +60,8 @@
 //! | sign in at a server that requires authorization | `SignIn`, `Browser`, `Loopback`, `Assertions`, `CredentialStore` (feature `client`) |
 //! | sign in for tokens that are bound to a key (DPoP) | `ProofSigner` (feature `client`), `Es256Key` (feature `dpop`) |
 //!
-//! The router is a tower service. It can be nested, merged with other routes, and wrapped in layers.
+//! The router is a tower service. It can be nested, merged with other routes, and wrapped in
+//! layers.
 //!
 //! # The two generations
 //!
@@ -80,8 +83,10 @@
 //! | `dpop` | keys for tokens that are bound to one; includes `client` |
 //! | `redis` | waiting calls and addresses of programs in Redis; includes `client` |
 //!
-//! Spec: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
-//! (2026-07-28), [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
+//! Spec: [Streamable
+//! HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
+//! (2026-07-28),
+//! [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
 //! (2025-11-25)
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

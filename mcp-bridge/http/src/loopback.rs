@@ -1,4 +1,5 @@
-//! The end of a sign-in in a browser of this machine: a loopback address that the page redirects to.
+//! The end of a sign-in in a browser of this machine: a loopback address that the page redirects
+//! to.
 use crate::sign_in::Browser;
 use async_trait::async_trait;
 use axum::Router;

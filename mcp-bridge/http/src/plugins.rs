@@ -38,7 +38,8 @@ pub trait Sampler: Send + Sync + 'static {
 /// Forwards answers to the program that has a call in memory.
 #[async_trait]
 pub trait Forwarder: Send + Sync + 'static {
-    /// Forwards answers to `owner` and returns the outcome. `notices` receives the notices of the tool.
+    /// Forwards answers to `owner` and returns the outcome. `notices` receives the notices of the
+    /// tool.
     ///
     /// # Errors
     /// Returns the error of the owner, or an error if the owner has ended.
@@ -77,7 +78,8 @@ impl PluginService {
         tools: impl IntoIterator<Item = PluginTool>,
         server_info: Implementation,
     ) -> io::Result<Self> {
-        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
+        let store = Arc::new(MemoryStore::default());
+        let clock = Arc::new(since_1970);
         let host = PluginHost::new(tools, SuspendPolicy::Park, store, random_id()?, clock);
         Ok(Self::new(host, server_info))
     }
@@ -111,8 +113,8 @@ impl PluginService {
         self
     }
 
-    /// Puts questions into results, for clients that show no forms, and adds a tool with which models return the
-    /// answers.
+    /// Puts questions into results, for clients that show no forms, and adds a tool with which
+    /// models return the answers.
     #[must_use]
     pub fn with_questions_in_results(mut self) -> Self {
         self.asks_in_results = true;
@@ -130,8 +132,8 @@ impl PluginService {
         &self.tools
     }
 
-    /// Periodically expires sessions without an answer and removes ended sessions. The future never completes; spawn it
-    /// as a task.
+    /// Periodically expires sessions without an answer and removes ended sessions. The future never
+    /// completes; spawn it as a task.
     pub async fn sweep(&self, every: Duration) {
         loop {
             tokio::time::sleep(every).await;
@@ -202,7 +204,8 @@ impl PluginService {
     }
 }
 
-/// Releases the session of a call when its future is dropped, so that another program can resume it at once.
+/// Releases the session of a call when its future is dropped, so that another program can resume it
+/// at once.
 struct ReleaseOnDrop(Option<Arc<PluginHost>>);
 
 impl ReleaseOnDrop {

@@ -34,8 +34,8 @@ const READ_TIME: usize = 1000;
 
 /// A program that has calls in memory, among others that share a Redis server.
 ///
-/// It renews a key that shows that it is alive, reads its own stream, and writes to the streams of others. Unlike a
-/// channel, a stream keeps messages while its reader is disconnected.
+/// It renews a key that shows that it is alive, reads its own stream, and writes to the streams of
+/// others. Unlike a channel, a stream keeps messages while its reader is disconnected.
 pub struct RedisOwner {
     shared: Arc<Shared>,
     tasks: [AbortHandle; 2],
@@ -75,8 +75,8 @@ impl RedisOwner {
     /// Default lifetime.
     pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(10);
 
-    /// Registers this program as `owner` of `host` until the value is dropped. `endpoint` is the URL by which the other
-    /// programs reach its endpoint.
+    /// Registers this program as `owner` of `host` until the value is dropped. `endpoint` is the
+    /// URL by which the other programs reach its endpoint.
     ///
     /// # Errors
     /// Returns an error if the server is unreachable.
@@ -90,7 +90,9 @@ impl RedisOwner {
     ) -> Result<Self, RedisError> {
         let client = Client::open(url)?;
         let connection = ConnectionManager::new(client.clone()).await?;
-        let (prefix, owner, endpoint) = (prefix.into(), owner.into(), endpoint.into());
+        let prefix = prefix.into();
+        let owner = owner.into();
+        let endpoint = endpoint.into();
         let waiting = Mutex::default();
         let shared = Shared { host, connection, prefix, owner, endpoint, lifetime, waiting };
         let shared = Arc::new(shared);
@@ -169,7 +171,8 @@ impl Shared {
         notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let body = serde_json::to_string(&ForwardedResumption::from(&resumption));
-        let (body, id) = (body.map_err(failed)?, random_id().map_err(failed)?);
+        let body = body.map_err(failed)?;
+        let id = random_id().map_err(failed)?;
         let (reply, mut answer) = oneshot::channel();
         self.waiting().insert(id.clone(), Waiting { reply, notices });
         let _forgotten = Forgotten { shared: self, id: &id };

@@ -9,7 +9,8 @@ use std::time::Duration;
 /// Retention of a session after its deadline, for the case that all programs have ended.
 const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Distance between the classes of sessions in the order of eviction: more than any time in milliseconds.
+/// Distance between the classes of sessions in the order of eviction: more than any time in
+/// milliseconds.
 const CLASS: u64 = 100_000_000_000_000;
 
 /// Functions of all scripts. Keys are names after the prefix KEYS[1]:
@@ -71,7 +72,8 @@ forget(id)
 return store()
 ";
 
-/// Replaces the previous revision of a session: 1, 0 if the revision differs, -1 if there is no room.
+/// Replaces the previous revision of a session: 1, 0 if the revision differs, -1 if there is no
+/// room.
 const SAVE: &str = r"
 if redis.call('HGET', session, 'revision') ~= ARGV[14] then return 0 end
 local entry = redis.call('HGET', held, id)
@@ -99,8 +101,8 @@ return 1
 
 /// Sessions in Redis. Each operation is one script, which Redis runs atomically.
 ///
-/// The durability of an acknowledged write depends on the server. After a failover to a replica, the last writes may be
-/// missing, and a session then continues from an earlier state.
+/// The durability of an acknowledged write depends on the server. After a failover to a replica,
+/// the last writes may be missing, and a session then continues from an earlier state.
 #[derive(Clone)]
 pub struct RedisStore {
     connection: ConnectionManager,
@@ -115,8 +117,9 @@ impl fmt::Debug for RedisStore {
 }
 
 impl RedisStore {
-    /// Connects to a server. Keys start with `prefix`; braces around it, as in `{mcp}`, keep them on one node of a
-    /// cluster. The limit of [used names](StoreLimits::used_names) is not enforced, because Redis expires each name.
+    /// Connects to a server. Keys start with `prefix`; braces around it, as in `{mcp}`, keep them
+    /// on one node of a cluster. The limit of [used names](StoreLimits::used_names) is not
+    /// enforced, because Redis expires each name.
     ///
     /// # Errors
     /// Returns an error if the server is unreachable.

@@ -1,4 +1,5 @@
-//! Several programs behind one address, up to 2025-11-25: the requests of a session reach the program that has it.
+//! Several programs behind one address, up to 2025-11-25: the requests of a session reach the
+//! program that has it.
 use crate::failure::failure;
 use crate::random::random_id;
 use async_trait::async_trait;
@@ -32,9 +33,9 @@ pub trait Directory: Send + Sync + 'static {
 
 /// This program among others behind one address.
 ///
-/// Sessions of clients up to 2025-11-25 are in the memory of one program, which their ids name. Other programs forward their
-/// requests to it, with all headers, and return its response, also a stream. The sessions of an ended program are not found, and
-/// clients start new ones.
+/// Sessions of clients up to 2025-11-25 are in the memory of one program, which their ids name.
+/// Other programs forward their requests to it, with all headers, and return its response, also a
+/// stream. The sessions of an ended program are not found, and clients start new ones.
 #[derive(Clone)]
 pub struct Replicas {
     program: String,
@@ -58,8 +59,9 @@ pub(crate) enum Forwarded {
 }
 
 impl Replicas {
-    /// Creates the program with a name that is unique among all programs and consists of letters, digits and hyphens. `http`
-    /// sends the forwarded requests; it must not follow redirects or limit the total time of a response.
+    /// Creates the program with a name that is unique among all programs and consists of letters,
+    /// digits and hyphens. `http` sends the forwarded requests; it must not follow redirects or
+    /// limit the total time of a response.
     pub fn new(
         program: impl Into<String>,
         directory: Arc<dyn Directory>,

@@ -19,23 +19,25 @@ pub trait Service: Send + Sync + 'static {
     /// [`Endpoint::tools_changed`](crate::Endpoint::tools_changed).
     fn options(&self, principal: &str) -> ServerOptions;
 
-    /// Runs a call, for the first time or again. The future is dropped when the client cancels the call.
+    /// Runs a call, for the first time or again. The future is dropped when the client cancels the
+    /// call.
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome;
 
-    /// Handles the end of a waiting call after its client cancelled it or disconnected. `request_state` is the state of
-    /// the call's [`Needs`](CallOutcome::Needs). Up to 2025-11-25.
+    /// Handles the end of a waiting call after its client cancelled it or disconnected.
+    /// `request_state` is the state of the call's [`Needs`](CallOutcome::Needs). Up to 2025-11-25.
     async fn abandoned(&self, _request_state: &str, _principal: &str) {}
 
     /// Handles the first subscription of a client to a resource. Report its changes to
-    /// [`Endpoint::notify_changed`](crate::Endpoint::notify_changed). A resource with several clients is reported once for
-    /// each. The method is not asynchronous, because the connection waits for it.
+    /// [`Endpoint::notify_changed`](crate::Endpoint::notify_changed). A resource with several
+    /// clients is reported once for each. The method is not asynchronous, because the connection
+    /// waits for it.
     fn subscribed(&self, _uri: &str) {}
 
     /// Handles the end of the last subscription of a client to a resource.
     fn unsubscribed(&self, _uri: &str) {}
 
-    /// Answers a request that is not about tools. The future is dropped when the client cancels the request. Subscriptions are
-    /// handled without the service.
+    /// Answers a request that is not about tools. The future is dropped when the client cancels the
+    /// request. Subscriptions are handled without the service.
     ///
     /// # Errors
     /// Returns the error to respond with. The default is that the method does not exist.
@@ -85,8 +87,8 @@ impl CallContext {
         self.notify(&Notice::Log { level, logger: logger.map(Into::into), data });
     }
 
-    /// Ends the stream of the call, up to 2025-11-25. The client resumes it with `GET` and `Last-Event-ID`, so that no
-    /// connection stays open during a long call.
+    /// Ends the stream of the call, up to 2025-11-25. The client resumes it with `GET` and
+    /// `Last-Event-ID`, so that no connection stays open during a long call.
     pub fn end_stream(&self) {
         self.connection.end_stream_of(self.call);
     }

@@ -1,4 +1,5 @@
-//! Sign-in of the client: performs the requests of an [`Authorizer`], and shows its page to the user.
+//! Sign-in of the client: performs the requests of an [`Authorizer`], and shows its page to the
+//! user.
 use crate::failure::failure;
 use crate::random::random_bytes;
 use async_trait::async_trait;
@@ -74,13 +75,14 @@ pub trait CredentialStore: Send + Sync + 'static {
 
 /// Signs in at a server when it requires authorization, and again when it requires more.
 ///
-/// With a [`Browser`], a request waits while the user signs in. A server for users with browsers elsewhere is created
-/// [without](Self::without_browser) one: a request that requires the user fails, [`begin`](Self::begin) and
-/// [`finish`](Self::finish) sign in, and [`sign_out`](Self::sign_out) ends that. A program that acts for itself signs in
-/// [without a user](Self::without_user).
+/// With a [`Browser`], a request waits while the user signs in. A server for users with browsers
+/// elsewhere is created [without](Self::without_browser) one: a request that requires the user
+/// fails, [`begin`](Self::begin) and [`finish`](Self::finish) sign in, and
+/// [`sign_out`](Self::sign_out) ends that. A program that acts for itself signs in [without a
+/// user](Self::without_user).
 ///
-/// Tokens are bound to the key of the options, if they have one, and its [signer](Self::with_signer) signs a proof for each
-/// request.
+/// Tokens are bound to the key of the options, if they have one, and its
+/// [signer](Self::with_signer) signs a proof for each request.
 pub struct SignIn {
     http: reqwest::Client,
     url: String,
@@ -134,8 +136,8 @@ impl SignIn {
         Ok(sign_in)
     }
 
-    /// Creates the sign-in at the server at `url` of a program that acts for itself, by the grant of the options. Grants with
-    /// JWTs require `assertions`.
+    /// Creates the sign-in at the server at `url` of a program that acts for itself, by the grant
+    /// of the options. Grants with JWTs require `assertions`.
     ///
     /// `http` sends the requests. It must not follow redirects.
     ///
@@ -157,16 +159,20 @@ impl SignIn {
         user: User,
     ) -> Result<Self, AuthError> {
         let authorizer = Mutex::new(Authorizer::new(url, options.clone())?);
-        let (url, signer, waited) = (url.to_owned(), None, StdMutex::default());
+        let url = url.to_owned();
+        let signer = None;
+        let waited = StdMutex::default();
         Ok(Self { http, url, options, user, signer, authorizer, waited })
     }
 
-    /// Returns the credentials, to be stored for the next run of the program. Waits for a sign-in in progress.
+    /// Returns the credentials, to be stored for the next run of the program. Waits for a sign-in
+    /// in progress.
     pub async fn credentials(&self) -> Option<Credentials> {
         self.authorizer.lock().await.credentials().cloned()
     }
 
-    /// Returns the time spent in sign-ins so far. It does not count towards the time limits of requests.
+    /// Returns the time spent in sign-ins so far. It does not count towards the time limits of
+    /// requests.
     pub(crate) fn waited(&self) -> Duration {
         let waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
         waited.total + waited.since.map(|since| since.elapsed()).unwrap_or_default()
@@ -179,12 +185,14 @@ impl SignIn {
     ) -> Result<Response, String> {
         let (http, request) = request.build_split();
         let request = request.map_err(failure)?;
-        let (mut sign_ins, mut is_repeated) = (0, false);
+        let mut sign_ins = 0;
+        let mut is_repeated = false;
         loop {
             let mut attempt = request.try_clone().ok_or("the request cannot be repeated")?;
             let (authorization, is_bound) = self.authorize(&mut attempt).await?;
             let response = http.execute(attempt).await.map_err(failure)?;
-            let (status, header) = (response.status().as_u16(), challenge(&response));
+            let status = response.status().as_u16();
+            let header = challenge(&response);
             let header = header.as_deref();
             let needs_nonce = is_bound && Authorizer::needs_nonce(status, header);
             if let Some(nonce) = nonce(&response) {
@@ -255,7 +263,8 @@ impl SignIn {
         Ok(())
     }
 
-    /// Performs the requests of a sign-in or a sign-out, until the user has to open a page or the end.
+    /// Performs the requests of a sign-in or a sign-out, until the user has to open a page or the
+    /// end.
     async fn perform(&self, authorizer: &mut Authorizer) -> Result<AuthEvent, AuthError> {
         while let Some(request) = authorizer.poll_request() {
             let proof = match &request.proof {
@@ -302,8 +311,10 @@ impl SignIn {
             builder = builder.header(DPOP, proof);
         }
         let response = builder.header(ACCEPT, "application/json").send().await.map_err(failure)?;
-        let (status, nonce) = (response.status().as_u16(), nonce(&response).map(str::to_owned));
-        let (mut chunks, mut body) = (response.bytes_stream(), Vec::new());
+        let status = response.status().as_u16();
+        let nonce = nonce(&response).map(str::to_owned);
+        let mut chunks = response.bytes_stream();
+        let mut body = Vec::new();
         while let Some(chunk) = chunks.next().await {
             body.extend_from_slice(&chunk.map_err(failure)?);
             if body.len() > Authorizer::MAX_RESPONSE {

@@ -45,7 +45,8 @@ impl Sse {
 
     async fn next(&mut self) -> Option<String> {
         if std::mem::take(&mut self.is_primed) {
-            let (id, retry) = (self.reader.event_id(), RETRY.as_millis());
+            let id = self.reader.event_id();
+            let retry = RETRY.as_millis();
             return Some(format!("id: {id}\nretry: {retry}\ndata: \n\n"));
         }
         if let Some(first) = self.first.take() {

@@ -72,8 +72,8 @@ impl MessageStream {
         self.changed.send_replace(());
     }
 
-    /// Returns a reader of the messages after the first `after`, or of the unread messages. It replaces the current
-    /// reader.
+    /// Returns a reader of the messages after the first `after`, or of the unread messages. It
+    /// replaces the current reader.
     ///
     /// # Errors
     /// Returns an error if some of the messages are no longer kept.
@@ -102,7 +102,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Waits for the next message. Returns `None` at the end of the stream or if the reader was replaced.
+    /// Waits for the next message. Returns `None` at the end of the stream or if the reader was
+    /// replaced.
     pub(crate) async fn next(&mut self) -> Option<Arc<str>> {
         loop {
             self.changed.mark_unchanged();

@@ -38,7 +38,9 @@ impl PluginService {
 
     /// Starts a task for the client of a call that accepts tasks. Returns the outcome of the call.
     pub async fn begin_task(&self, new: NewCall<'_>, call: &ToolCall) -> CallOutcome {
-        let (id, tool, principal) = (new.session_id, new.tool, new.principal);
+        let id = new.session_id;
+        let tool = new.tool;
+        let principal = new.principal;
         match self.host.start_task(new).await {
             Ok(started) => {
                 let task = started.task.clone();
@@ -119,8 +121,10 @@ impl PluginService {
     ) {
         let mut running = self.tasks.running();
         running.retain(|_, task| !task.is_finished());
-        let (service, name) = (self.clone(), id.to_owned());
-        let (tool, principal) = (tool.to_owned(), principal.to_owned());
+        let service = self.clone();
+        let name = id.to_owned();
+        let tool = tool.to_owned();
+        let principal = principal.to_owned();
         let task = tokio::spawn(async move {
             let caller = Caller { tool: &tool, principal: &principal, capabilities: &capabilities };
             let ran = AssertUnwindSafe(service.run(&name, &caller, begin)).catch_unwind().await;

@@ -123,7 +123,8 @@ impl Pipes {
         happened: mpsc::Sender<Happened>,
     ) -> Self {
         let reader = tokio::spawn(async move {
-            let (mut incoming, mut lines) = (Box::pin(incoming), Lines::default());
+            let mut incoming = Box::pin(incoming);
+            let mut lines = Lines::default();
             while let Some(Ok(bytes)) = incoming.next().await {
                 lines.push(bytes.as_ref());
                 let mut read = Vec::new();
@@ -191,7 +192,8 @@ impl Http {
             }
         }
         let builder = self.request(message);
-        let (link, headers) = (Arc::clone(&self.link), self.session_headers());
+        let link = Arc::clone(&self.link);
+        let headers = self.session_headers();
         let is_old = era != Some(Era::Modern);
         let id = message.id().filter(|_| matches!(message.kind(), Kind::Request)).cloned();
         match id {
@@ -199,7 +201,8 @@ impl Http {
                 let happened = self.happened.clone();
                 let exchange =
                     Exchange { link, id: Some(id.clone()), call, headers, is_old, happened };
-                let (earlier, mut end) = (self.level.clone(), None);
+                let earlier = self.level.clone();
+                let mut end = None;
                 let builder = match message.method() == Some("logging/setLevel") {
                     true => {
                         let (sender, ended) = oneshot::channel::<()>();
@@ -228,14 +231,18 @@ impl Http {
         }
     }
 
-    /// Opens the standalone stream, up to 2025-11-25. Servers may send requests in it, but need not offer it.
+    /// Opens the standalone stream, up to 2025-11-25. Servers may send requests in it, but need not
+    /// offer it.
     async fn listen(&mut self) {
         if self.session.is_none() {
             return;
         }
-        let (link, headers) = (Arc::clone(&self.link), self.session_headers());
+        let link = Arc::clone(&self.link);
+        let headers = self.session_headers();
         let happened = self.happened.clone();
-        let (id, call, is_old) = (None, None, true);
+        let id = None;
+        let call = None;
+        let is_old = true;
         let (opened, is_open) = oneshot::channel();
         let exchange = Exchange { link, id, call, headers, is_old, happened };
         self.listener = Some(tokio::spawn(exchange.listen(opened)).abort_handle());
@@ -284,7 +291,8 @@ impl Http {
     }
 }
 
-/// Returns the id of the request that a message cancels. Since 2026-07-28, the end of its stream does so.
+/// Returns the id of the request that a message cancels. Since 2026-07-28, the end of its stream
+/// does so.
 fn cancelled(message: &MessageBuf) -> Option<RequestId> {
     let is_cancel = message.method() == Some("notifications/cancelled");
     let Message::Notification(notification) = message.as_message() else { return None };

@@ -17,8 +17,9 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// Free places in the queue of a call below which progress and log messages are dropped. The questions and the end of a call
-/// always fit, because the number of questions of a call is limited.
+/// Free places in the queue of a call below which progress and log messages are dropped. The
+/// questions and the end of a call always fit, because the number of questions of a call is
+/// limited.
 const RESERVED: usize = 32;
 
 /// Number of events that a call may be behind.
@@ -222,7 +223,8 @@ impl Upstream {
 
     /// Registers the receiver of a call. The call is cancelled when the receiver is dropped.
     fn watch(&self, call: UpstreamCall, events: mpsc::Sender<CallEvent>) -> Waiting {
-        let (happened, watched) = (self.happened.clone(), events.clone());
+        let happened = self.happened.clone();
+        let watched = events.clone();
         let watch = tokio::spawn(async move {
             watched.closed().await;
             let _ended = happened.send(Happened::Abandoned(call)).await;

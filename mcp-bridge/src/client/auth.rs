@@ -1,8 +1,8 @@
-//! Sign-in at servers that require authorization: OAuth 2.1 with PKCE, for servers of both generations, and
-//! [grants](Grant) of clients without a user.
+//! Sign-in at servers that require authorization: OAuth 2.1 with PKCE, for servers of both
+//! generations, and [grants](Grant) of clients without a user.
 //!
-//! An [`Authorizer`] performs no I/O. It returns the HTTP requests to send and the page that the user opens; the caller
-//! passes it the responses, and the URL that the page redirects to.
+//! An [`Authorizer`] performs no I/O. It returns the HTTP requests to send and the page that the
+//! user opens; the caller passes it the responses, and the URL that the page redirects to.
 //!
 //! | step | specification |
 //! |---|---|
@@ -15,11 +15,14 @@
 //! | token for this server only | [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707.html) |
 //! | token for the holder of a [key](DpopKey) only, if the client has one | [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449.html) |
 //!
-//! An expired token is refreshed without the user. A server that requires further scopes causes a sign-in with the
-//! previous and the further scopes. After a change of the authorization server the client is registered again.
+//! An expired token is refreshed without the user. A server that requires further scopes causes a
+//! sign-in with the previous and the further scopes. After a change of the authorization server the
+//! client is registered again.
 //!
-//! Spec: [Authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization) (2026-07-28),
-//! [the same](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization) (2025-11-25)
+//! Spec:
+//! [Authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization)
+//! (2026-07-28), [the
+//! same](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization) (2025-11-25)
 //!
 //! ```
 //! use mcp_bridge::client::auth::{AuthEvent, AuthOptions, Authorizer};
@@ -83,11 +86,14 @@ use step::{Begun, Step};
 pub struct AuthOptions {
     /// Name of the client, for the user.
     pub client_name: String,
-    /// URL that the page redirects to: a loopback address of this machine, or HTTPS. Unused by grants without a page.
+    /// URL that the page redirects to: a loopback address of this machine, or HTTPS. Unused by
+    /// grants without a page.
     pub redirect_uri: String,
-    /// URL of a metadata document of this client. It is the client id where authorization servers support such ids.
+    /// URL of a metadata document of this client. It is the client id where authorization servers
+    /// support such ids.
     ///
-    /// Spec: [Client ID Metadata Documents](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#client-id-metadata-documents)
+    /// Spec: [Client ID Metadata
+    /// Documents](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#client-id-metadata-documents)
     pub metadata_url: Option<String>,
     /// Registration in advance. It is used with its issuer only.
     pub registration: Option<ClientRegistration>,
@@ -121,8 +127,8 @@ pub struct AuthRequest {
     pub body: Option<(&'static str, String)>,
     /// Value of the `Authorization` header.
     pub authorization: Option<String>,
-    /// The proof to sign, for the `DPoP` header, if the client has a [key](AuthOptions::dpop_key). Pass the `DPoP-Nonce` header of
-    /// the response to [`Authorizer::handle_nonce`].
+    /// The proof to sign, for the `DPoP` header, if the client has a [key](AuthOptions::dpop_key).
+    /// Pass the `DPoP-Nonce` header of the response to [`Authorizer::handle_nonce`].
     pub proof: Option<DpopProof>,
 }
 
@@ -136,19 +142,21 @@ impl fmt::Debug for AuthRequest {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AuthEvent {
-    /// The user has to open a page and sign in. The page then redirects to [`AuthOptions::redirect_uri`]; pass the URL
-    /// to [`Authorizer::handle_redirect`].
+    /// The user has to open a page and sign in. The page then redirects to
+    /// [`AuthOptions::redirect_uri`]; pass the URL to [`Authorizer::handle_redirect`].
     Open {
         /// URL of the page.
         url: String,
     },
-    /// The client has to provide a JWT, for a [`Grant`] that needs one; pass it to [`Authorizer::handle_assertion`].
+    /// The client has to provide a JWT, for a [`Grant`] that needs one; pass it to
+    /// [`Authorizer::handle_assertion`].
     Assert(AssertionRequest),
     /// The sign-in succeeded. Send the rejected request again, with [`Authorizer::authorization`].
     SignedIn,
     /// The credentials are forgotten.
     SignedOut {
-        /// Whether the tokens were revoked. `false` if the authorization server cannot, or there were no tokens.
+        /// Whether the tokens were revoked. `false` if the authorization server cannot, or there
+        /// were no tokens.
         is_revoked: bool,
     },
     /// The sign-in or the sign-out failed.
@@ -214,9 +222,10 @@ impl Authorizer {
         self.credentials.as_ref()
     }
 
-    /// Returns the value of the `Authorization` header for requests to the server. A token that is bound to a key needs a
-    /// [`proof`](Self::proof) as well. `None` is returned if the token is bound and the client has no key, or if it is not bound
-    /// and the key is [required](DpopKey::is_required).
+    /// Returns the value of the `Authorization` header for requests to the server. A token that is
+    /// bound to a key needs a [`proof`](Self::proof) as well. `None` is returned if the token is
+    /// bound and the client has no key, or if it is not bound and the key is
+    /// [required](DpopKey::is_required).
     pub fn authorization(&self) -> Option<String> {
         let key = self.options.dpop_key.as_ref();
         let is_usable = |it: &&Credentials| match it.is_bound {
@@ -226,17 +235,20 @@ impl Authorizer {
         self.credentials.as_ref().filter(is_usable).map(Credentials::authorization)
     }
 
-    /// Returns whether a sign-in can resolve a response with this status and `WWW-Authenticate` header: 401, or 403 for a
-    /// token with too few scopes. A request that only [lacks a nonce](Self::needs_nonce) is repeated without a sign-in.
+    /// Returns whether a sign-in can resolve a response with this status and `WWW-Authenticate`
+    /// header: 401, or 403 for a token with too few scopes. A request that only [lacks a
+    /// nonce](Self::needs_nonce) is repeated without a sign-in.
     pub fn is_challenge(status: u16, header: Option<&str>) -> bool {
         let is_short_of_scopes =
             || header.is_some_and(|header| Challenge::read(header).needs_scopes);
         status == 401 || (status == 403 && is_short_of_scopes())
     }
 
-    /// Handles a rejected request: its status, 401 or 403, and the value of its `WWW-Authenticate` header.
+    /// Handles a rejected request: its status, 401 or 403, and the value of its `WWW-Authenticate`
+    /// header.
     ///
-    /// `random` are unpredictable bytes, used for this sign-in only. A sign-in in progress is replaced.
+    /// `random` are unpredictable bytes, used for this sign-in only. A sign-in in progress is
+    /// replaced.
     pub fn handle_challenge(&mut self, status: u16, header: Option<&str>, random: [u8; 64]) {
         let challenge = header.map(Challenge::read).unwrap_or_default();
         let mut places = match &challenge.resource_metadata {
@@ -252,7 +264,8 @@ impl Authorizer {
         self.settle(next);
     }
 
-    /// Returns the next request to send. Its response belongs to [`handle_response`](Self::handle_response).
+    /// Returns the next request to send. Its response belongs to
+    /// [`handle_response`](Self::handle_response).
     pub fn poll_request(&mut self) -> Option<AuthRequest> {
         self.request.take()
     }
@@ -304,7 +317,8 @@ impl Authorizer {
     /// Handles the URL that the page redirected to.
     ///
     /// # Errors
-    /// Returns an error if the redirect belongs to another sign-in. A sign-in in progress continues to wait.
+    /// Returns an error if the redirect belongs to another sign-in. A sign-in in progress continues
+    /// to wait.
     pub fn handle_redirect(&mut self, url: &str) -> Result<(), AuthError> {
         let sign_in = match core::mem::replace(&mut self.step, Step::Idle) {
             Step::Opened(sign_in) => sign_in,

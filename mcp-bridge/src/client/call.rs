@@ -76,7 +76,8 @@ fn insert<T: Serialize>(members: &mut Extra, name: &str, value: &T) -> Result<()
 impl Client {
     /// Starts a tool call.
     ///
-    /// [`ClientEvent::Done`] or [`ClientEvent::Failed`] reports the outcome, possibly after [`ClientEvent::Needs`].
+    /// [`ClientEvent::Done`] or [`ClientEvent::Failed`] reports the outcome, possibly after
+    /// [`ClientEvent::Needs`].
     ///
     /// # Errors
     /// Returns an error if the client is not ready or has too many open calls.
@@ -147,10 +148,11 @@ impl Client {
 
     /// Continues a call with answers to the input that it needs, by key.
     ///
-    /// A server up to 2025-11-25 receives each answer as a response; missing answers may follow later. From 2026-07-28
-    /// the call is sent again with the state of the server, and a task receives the answers as an update. That
-    /// generation cannot transport an error: an elicitation is answered with `cancel`, and any other failed request is
-    /// left out, so that the server may repeat it.
+    /// A server up to 2025-11-25 receives each answer as a response; missing answers may follow
+    /// later. From 2026-07-28 the call is sent again with the state of the server, and a task
+    /// receives the answers as an update. That generation cannot transport an error: an elicitation
+    /// is answered with `cancel`, and any other failed request is left out, so that the server may
+    /// repeat it.
     ///
     /// # Errors
     /// Returns an error if the call has ended or cannot be sent again.

@@ -39,8 +39,9 @@ pub enum CallError {
     /// The result has a `resultType` that is unknown or does not match the request.
     #[error("unexpected result type `{0}`")]
     ResultType(String),
-    /// The call requested input more often than [`ClientOptions::max_rounds`](super::ClientOptions::max_rounds) permits, or
-    /// its task more often than [`Client::MAX_TASK_QUESTIONS`](super::Client::MAX_TASK_QUESTIONS).
+    /// The call requested input more often than
+    /// [`ClientOptions::max_rounds`](super::ClientOptions::max_rounds) permits, or its task more
+    /// often than [`Client::MAX_TASK_QUESTIONS`](super::Client::MAX_TASK_QUESTIONS).
     #[error("the call requested input too often")]
     TooManyRounds,
     /// The server cancelled the task of the call.

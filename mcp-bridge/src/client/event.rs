@@ -28,7 +28,8 @@ pub enum ClientEvent {
     ToolsFailed(CallError),
     /// The server reports a change. See [`Client::subscribe`](super::Client::subscribe).
     Changed(ServerChange),
-    /// The server acknowledged the subscription: it reports all changes from now on. Since 2026-07-28.
+    /// The server acknowledged the subscription: it reports all changes from now on. Since
+    /// 2026-07-28.
     Subscribed,
     /// The server ended or rejected a subscription.
     SubscriptionEnded {
@@ -62,12 +63,13 @@ pub enum ClientEvent {
     Needs {
         /// The call.
         call: UpstreamCall,
-        /// The requests to answer. From 2026-07-28 the state belongs to the server and has to be returned byte for
-        /// byte.
+        /// The requests to answer. From 2026-07-28 the state belongs to the server and has to be
+        /// returned byte for byte.
         needs: Needs,
     },
-    /// A request for input that belongs to no call was refused: the call of its stream has ended, or it names no call and the
-    /// [connection is shared](super::ClientOptions::is_shared) or has not exactly one open call. Up to 2025-11-25.
+    /// A request for input that belongs to no call was refused: the call of its stream has ended,
+    /// or it names no call and the [connection is shared](super::ClientOptions::is_shared) or has
+    /// not exactly one open call. Up to 2025-11-25.
     Unassigned {
         /// The method, such as `elicitation/create`.
         method: String,
@@ -97,8 +99,8 @@ pub enum ClientEvent {
     },
     /// A log message. See [`Client::set_log_level`](super::Client::set_log_level).
     Log {
-        /// The call that the message belongs to: that of the transport, or else the only open call of a connection that is not
-        /// [shared](super::ClientOptions::is_shared).
+        /// The call that the message belongs to: that of the transport, or else the only open call
+        /// of a connection that is not [shared](super::ClientOptions::is_shared).
         call: Option<UpstreamCall>,
         /// The message.
         params: Box<LoggingMessageNotificationParams>,
@@ -107,7 +109,8 @@ pub enum ClientEvent {
     LogLevelFailed(ErrorObject),
     /// Any other notification of the server.
     Notification(ServerNotification),
-    /// A line was malformed or is not a message that a client receives. An error response was sent if one is due.
+    /// A line was malformed or is not a message that a client receives. An error response was sent
+    /// if one is due.
     Malformed(String),
 }
 

@@ -10,8 +10,8 @@ use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Meta, Raw};
 
 impl Client {
-    /// Starts the handshake. [`ClientEvent::Ready`] or [`ClientEvent::Unusable`] follows. Repeated calls have no
-    /// effect.
+    /// Starts the handshake. [`ClientEvent::Ready`] or [`ClientEvent::Unusable`] follows. Repeated
+    /// calls have no effect.
     pub fn start(&mut self, now: Duration) {
         if !matches!(self.state, ConnectionState::New) {
             return;
@@ -32,7 +32,8 @@ impl Client {
         }
     }
 
-    /// Returns the `_meta` of a request from 2026-07-28: `beside` and the members that the protocol requires.
+    /// Returns the `_meta` of a request from 2026-07-28: `beside` and the members that the protocol
+    /// requires.
     pub(super) fn request_meta(&self, version: &ProtocolVersion, beside: Option<&Meta>) -> Meta {
         let mut meta = RequestMetaObject::read(beside).unwrap_or_default();
         meta.protocol_version = Some(version.clone());
@@ -103,7 +104,8 @@ impl Client {
         let result = match outcome.map(|result| result.decode::<InitializeResult>()) {
             Ok(Ok(result)) => result,
             Ok(Err(error)) => return self.unusable(ConnectError::Decode(error)),
-            // A server that started slowly has also received `server/discover`, and may keep to its generation.
+            // A server that started slowly has also received `server/discover`, and may keep to its
+            // generation.
             Err(error)
                 if error.code == UNSUPPORTED_PROTOCOL_VERSION
                     && self.options.era.is_none()
@@ -129,8 +131,8 @@ impl Client {
         });
     }
 
-    /// Handles a handshake without a response. A server that ignores `server/discover` may be of the older generation;
-    /// one that also ignores `initialize` is unusable.
+    /// Handles a handshake without a response. A server that ignores `server/discover` may be of
+    /// the older generation; one that also ignores `initialize` is unusable.
     pub(super) fn handle_handshake_silence(&mut self, pending: Pending) {
         self.legacy_or(matches!(pending, Pending::Discover), ConnectError::Silent);
     }

@@ -31,8 +31,9 @@ impl Client {
         self.respond(id, Err(refusal));
     }
 
-    /// Returns the call that a message of the server belongs to. `related` is the call that the transport names. A message that
-    /// names no call belongs to the only open call of a connection with one user. A call that has ended has no messages.
+    /// Returns the call that a message of the server belongs to. `related` is the call that the
+    /// transport names. A message that names no call belongs to the only open call of a connection
+    /// with one user. A call that has ended has no messages.
     fn call_of(&self, related: Option<UpstreamCall>) -> Option<UpstreamCall> {
         match related {
             Some(call) => self.calls.contains_key(&call).then_some(call),

@@ -26,8 +26,8 @@ impl Client {
     /// Maximum number of tools that are kept. Further tools are left out.
     pub const MAX_TOOLS: usize = 4096;
 
-    /// Requests the tool list. [`ClientEvent::Tools`] or [`ClientEvent::ToolsFailed`] follows. A call while the list is
-    /// being retrieved has no effect.
+    /// Requests the tool list. [`ClientEvent::Tools`] or [`ClientEvent::ToolsFailed`] follows. A
+    /// call while the list is being retrieved has no effect.
     ///
     /// # Errors
     /// Returns an error if the request cannot be sent.

@@ -13,7 +13,8 @@ pub struct ListedTools {
     pub tools: Vec<Tool>,
     /// The tools that were left out.
     pub bad: Vec<BadTool>,
-    /// How long the list may be cached, in milliseconds: the minimum of all pages. Since 2026-07-28.
+    /// How long the list may be cached, in milliseconds: the minimum of all pages. Since
+    /// 2026-07-28.
     pub ttl_ms: Option<u64>,
     /// The scope in which the list may be cached: `private` if any page says so. Since 2026-07-28.
     pub cache_scope: Option<CacheScope>,
@@ -34,8 +35,8 @@ pub struct BadTool {
 }
 
 impl BadTool {
-    /// Creates an entry for a tool that the caller leaves out, for example because its transport cannot carry calls of
-    /// it.
+    /// Creates an entry for a tool that the caller leaves out, for example because its transport
+    /// cannot carry calls of it.
     pub fn new(index: usize, name: Option<String>, error: impl Into<String>, raw: Raw) -> Self {
         Self { index, name, error: error.into(), raw }
     }

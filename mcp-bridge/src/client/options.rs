@@ -16,13 +16,15 @@ pub struct ClientOptions {
     pub capabilities: ClientCapabilities,
     /// Generation of the server, if it is known in advance. `None` detects it.
     pub era: Option<Era>,
-    /// Time to wait for the response to `server/discover` before the client falls back to `initialize`.
+    /// Time to wait for the response to `server/discover` before the client falls back to
+    /// `initialize`.
     pub probe_timeout: Duration,
     /// Maximum number of times that one call may request input.
     pub max_rounds: u32,
-    /// Whether the connection serves several users. A request or a log message of the server that names no call then belongs to
-    /// no call: a request is refused. Otherwise it belongs to the only open call. Over stdio, a server up to 2025-11-25 cannot
-    /// name a call, so that its tools cannot ask on a shared connection.
+    /// Whether the connection serves several users. A request or a log message of the server that
+    /// names no call then belongs to no call: a request is refused. Otherwise it belongs to the
+    /// only open call. Over stdio, a server up to 2025-11-25 cannot name a call, so that its tools
+    /// cannot ask on a shared connection.
     pub is_shared: bool,
 }
 
@@ -58,7 +60,8 @@ pub struct CallParams {
     pub meta: Option<Meta>,
     /// Whether to request progress notifications.
     pub wants_progress: bool,
-    /// Time at which the call fails, on the caller's clock. `None` means no deadline; answers of users may take long.
+    /// Time at which the call fails, on the caller's clock. `None` means no deadline; answers of
+    /// users may take long.
     pub deadline: Option<Duration>,
     /// State of a call that is retried. Since 2026-07-28.
     pub request_state: Option<String>,

@@ -15,9 +15,9 @@ const OWN_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 impl Client {
     /// Sends a request that is no tool call, such as `resources/read`.
     ///
-    /// [`ClientEvent::Answered`] or [`ClientEvent::Failed`] reports the outcome, possibly after [`ClientEvent::Needs`], as for
-    /// a [call](Self::call). The `_meta` is adapted to the version of the server, and the answers of an earlier request are
-    /// left out.
+    /// [`ClientEvent::Answered`] or [`ClientEvent::Failed`] reports the outcome, possibly after
+    /// [`ClientEvent::Needs`], as for a [call](Self::call). The `_meta` is adapted to the version
+    /// of the server, and the answers of an earlier request are left out.
     ///
     /// ```
     /// use core::time::Duration;
@@ -43,8 +43,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the client is not ready, has too many open calls, or the version of the server does not define the
-    /// method.
+    /// Returns an error if the client is not ready, has too many open calls, or the version of the
+    /// server does not define the method.
     pub fn request(&mut self, request: &ClientRequest) -> Result<UpstreamCall, NotSent> {
         let ConnectionState::Ready { version, .. } = &self.state else {
             return Err(NotSent::NotReady);

@@ -12,7 +12,8 @@ pub(super) struct Subscription {
     filter: SubscriptionFilter,
     /// The open request. Since 2026-07-28.
     current: Option<Listening>,
-    /// The request that `current` replaces. It stays open until `current` is acknowledged, so that no change is missed.
+    /// The request that `current` replaces. It stays open until `current` is acknowledged, so that
+    /// no change is missed.
     former: Option<RequestId>,
     next_number: u64,
 }
@@ -33,8 +34,8 @@ impl Client {
     /// | of lists | reported without a subscription | `subscriptions/listen` |
     /// | of resources | `resources/subscribe`, `resources/unsubscribe` | `subscriptions/listen` |
     ///
-    /// [`ClientEvent::SubscriptionEnded`] follows if the server ends or rejects the subscription. Call this method again then
-    /// to subscribe again: up to 2025-11-25, to the rejected resources.
+    /// [`ClientEvent::SubscriptionEnded`] follows if the server ends or rejects the subscription.
+    /// Call this method again then to subscribe again: up to 2025-11-25, to the rejected resources.
     ///
     /// ```
     /// use core::time::Duration;
@@ -137,7 +138,8 @@ impl Client {
         if let Err(error) = outcome {
             let subscribed = &mut self.subscription.filter.resource_subscriptions;
             subscribed.iter_mut().for_each(|uris| uris.retain(|it| it != uri));
-            let (was_open, error) = (false, Some(error));
+            let was_open = false;
+            let error = Some(error);
             self.events.push_back(ClientEvent::SubscriptionEnded { was_open, error });
         }
     }

@@ -1,6 +1,7 @@
 //! Calls that continue as tasks, by the extension `io.modelcontextprotocol/tasks`.
 //!
-//! The client polls the task until it ends. Input requests and results are reported as for any other call.
+//! The client polls the task until it ends. Input requests and results are reported as for any
+//! other call.
 use super::outcome::{read_result, without_error};
 use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall};
 use crate::mcp::dispatch::ServerRequest;
@@ -200,7 +201,8 @@ impl Client {
 
     /// Polls the tasks that are due.
     pub(super) fn poll_due_tasks(&mut self, now: Duration) {
-        let (mut due, mut late) = (Vec::new(), Vec::new());
+        let mut due = Vec::new();
+        let mut late = Vec::new();
         for (call, open) in &mut self.calls {
             let Some(polled) = &mut open.task else { continue };
             if open.sent.deadline.is_some_and(|deadline| deadline <= now) {

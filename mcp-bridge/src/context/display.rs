@@ -24,8 +24,8 @@ impl DisplayMessage {
 }
 
 impl Extracted {
-    /// Returns the text to display. A model should receive the same text, so that the user and the model see the same
-    /// question.
+    /// Returns the text to display. A model should receive the same text, so that the user and the
+    /// model see the same question.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -54,8 +54,9 @@ impl Extracted {
 
 /// Removes misleading characters from the text of a peer.
 ///
-/// These are terminal escapes, control characters other than line feeds and tabs, bidirectional formatting and
-/// invisible tags. Longer text is truncated to `limit` characters, the last of which is `…`.
+/// These are terminal escapes, control characters other than line feeds and tabs, bidirectional
+/// formatting and invisible tags. Longer text is truncated to `limit` characters, the last of which
+/// is `…`.
 ///
 /// ```
 /// use mcp_bridge::context::display_text;
@@ -64,7 +65,8 @@ impl Extracted {
 /// assert_eq!(display_text("abcdef", 4), "abc…");
 /// ```
 pub fn display_text(text: &str, limit: usize) -> String {
-    let (mut out, mut length) = (String::new(), 0);
+    let mut out = String::new();
+    let mut length = 0;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         if character == '\u{1b}' {

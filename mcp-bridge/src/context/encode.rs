@@ -26,12 +26,14 @@ pub struct Encoding {
 impl Encoding {
     /// Creates options with [`NAME`], [`Marker::Break`] and the default limits.
     pub fn new(carriers: Carriers) -> Self {
-        let (marker, limits) = (Marker::default(), Limits::default());
+        let marker = Marker::default();
+        let limits = Limits::default();
         Self { carriers, is_later_name: false, marker, limits }
     }
 }
 
-/// Treatment of a message with a section marker in its text, which a reader would otherwise take for a context.
+/// Treatment of a message with a section marker in its text, which a reader would otherwise take
+/// for a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Marker {
@@ -86,12 +88,12 @@ pub enum EncodeError {
 
 /// Writes a context into an elicitation, replacing a previous one. An empty context has no effect.
 ///
-/// Markers in the text of the message are treated as [`Encoding::marker`] says. Everything else is preserved, including
-/// the order of members.
+/// Markers in the text of the message are treated as [`Encoding::marker`] says. Everything else is
+/// preserved, including the order of members.
 ///
 /// # Errors
-/// Returns an error if the context exceeds the limits or the elicitation cannot carry it. The elicitation is then
-/// unchanged.
+/// Returns an error if the context exceeds the limits or the elicitation cannot carry it. The
+/// elicitation is then unchanged.
 pub fn encode(
     request: &mut ElicitRequestParams,
     context: &ModelContext,
@@ -148,7 +150,8 @@ fn message(message: &str, context: &str, encoding: &Encoding) -> Result<String, 
     if encoding.carriers.message {
         clean.push_str(&format!("\n\n--{}: application/json\n{context}", name(encoding)));
     }
-    let (actual, limit) = (clean.len(), encoding.limits.message);
+    let actual = clean.len();
+    let limit = encoding.limits.message;
     if encoding.carriers.message && actual > limit {
         return Err(EncodeError::MessageTooLarge { actual, limit });
     }

@@ -19,7 +19,8 @@ pub struct Extracted {
     pub context: Option<ModelContext>,
     /// The carrier of the context.
     pub source: Option<Carrier>,
-    /// The elicitation without the context in any carrier, as forms, models and logs should receive it.
+    /// The elicitation without the context in any carrier, as forms, models and logs should receive
+    /// it.
     pub request: ElicitRequestParams,
     /// A section of an unsupported media type, as received. It is removed from the message.
     pub raw_section: Option<String>,
@@ -45,11 +46,12 @@ impl fmt::Display for ContextDiagnostic {
     }
 }
 
-/// Extracts the context from an elicitation: the first in the order of [`Carrier`], under any of its names.
+/// Extracts the context from an elicitation: the first in the order of [`Carrier`], under any of
+/// its names.
 ///
-/// A carrier that is invalid is skipped and reported as a diagnostic. The keys of contexts are removed from `_meta` and
-/// the schema whatever their value; a section is removed from the message only if it was read or has another media
-/// type.
+/// A carrier that is invalid is skipped and reported as a diagnostic. The keys of contexts are
+/// removed from `_meta` and the schema whatever their value; a section is removed from the message
+/// only if it was read or has another media type.
 pub fn extract(request: &ElicitRequestParams, limits: &Limits) -> Extracted {
     let mut found = Finding { limits, contexts: Vec::new(), diagnostics: Vec::new() };
     let mut request = request.clone();
@@ -99,8 +101,8 @@ impl Finding<'_> {
         }
     }
 
-    /// Reads the sections of a message and removes them; encoders that do not replace sections leave several. Returns a
-    /// section of an unsupported media type.
+    /// Reads the sections of a message and removes them; encoders that do not replace sections
+    /// leave several. Returns a section of an unsupported media type.
     fn message(&mut self, message: &mut String) -> Option<String> {
         while let Some(section) = section::find(message, self.limits) {
             let (end, context) = match section {
@@ -147,7 +149,8 @@ impl Finding<'_> {
     }
 }
 
-/// Returns whether two texts are equal as JSON values: peers may reorder members, and write `1.0` for `1`.
+/// Returns whether two texts are equal as JSON values: peers may reorder members, and write `1.0`
+/// for `1`.
 fn is_same(one: &Raw, other: &Raw) -> bool {
     let value = |raw: &Raw| serde_json::from_str::<Value>(raw.as_str()).ok();
     let means_same = || Some(is_same_value(&value(one)?, &value(other)?));

@@ -5,7 +5,9 @@ use jsonrpc_core::wire::{Extra, Raw};
 
 /// Returns the nesting depth of objects and arrays.
 pub(super) fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest, mut strings) = (0_usize, 0, Strings::default());
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    let mut strings = Strings::default();
     for byte in text.bytes() {
         if strings.is_outside(byte) {
             match byte {
@@ -50,8 +52,8 @@ impl Strings {
     }
 }
 
-/// Returns the object `text` without the members `without` and with `with` appended. All other bytes are preserved.
-/// Returns `None` if `text` is not an object.
+/// Returns the object `text` without the members `without` and with `with` appended. All other
+/// bytes are preserved. Returns `None` if `text` is not an object.
 pub(super) fn edit(text: &str, without: &[&str], with: &[(&str, &Raw)]) -> Option<Raw> {
     let members: Extra = serde_json::from_str(text).ok()?;
     let kept: Vec<_> = members.iter().filter(|(name, _)| !without.contains(name)).collect();

@@ -5,7 +5,8 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ContextProblem {
-    /// The carrier differs from one that takes precedence. An intermediary may have changed one of them.
+    /// The carrier differs from one that takes precedence. An intermediary may have changed one of
+    /// them.
     Mismatch,
     /// The carrier contains JSON that is not an object.
     NotAnObject,

@@ -32,13 +32,14 @@ pub(super) fn find(message: &str, limits: &Limits) -> Option<Section> {
     })
 }
 
-/// Returns the text with every marker broken, so that no reader takes it for a section. Returns `None` if there is no
-/// marker.
+/// Returns the text with every marker broken, so that no reader takes it for a section. Returns
+/// `None` if there is no marker.
 pub(super) fn neutralise(message: &str) -> Option<String> {
     let is_there = [NAME, LATER_NAME].iter().any(|name| find_marker(message, name).is_some());
     is_there.then(|| {
         [NAME, LATER_NAME].iter().fold(String::from(message), |message, name| {
-            let (marker, broken) = (alloc::format!("--{name}:"), alloc::format!("-- {name}:"));
+            let marker = alloc::format!("--{name}:");
+            let broken = alloc::format!("-- {name}:");
             message.replace(&marker, &broken)
         })
     })

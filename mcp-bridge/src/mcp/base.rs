@@ -28,7 +28,8 @@ open_enum! {
         V20250326 = "2025-03-26",
         /// Adds elicitation, structured content and resource links.
         V20250618 = "2025-06-18",
-        /// Adds elicitation by URL, tools in sampling, and experimental tasks. The last revision with a handshake.
+        /// Adds elicitation by URL, tools in sampling, and experimental tasks. The last revision
+        /// with a handshake.
         V20251125 = "2025-11-25",
         /// Stateless: no handshake and no requests from the server.
         V20260728 = "2026-07-28",
@@ -65,10 +66,11 @@ pub enum Era {
 }
 
 open_enum! {
-    /// Kind of a result. If absent, it is `complete`; a client must not use a result of an unknown type. Since
-    /// 2026-07-28.
+    /// Kind of a result. If absent, it is `complete`; a client must not use a result of an unknown
+    /// type. Since 2026-07-28.
     ///
-    /// Spec: [`ResultType`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
+    /// Spec:
+    /// [`ResultType`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
     pub enum ResultType {
         /// The request is complete.
         Complete = "complete",
@@ -82,7 +84,8 @@ open_enum! {
 open_enum! {
     /// Scope in which a result may be cached. Since 2026-07-28.
     ///
-    /// Spec: [`CacheableResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cacheableresult)
+    /// Spec:
+    /// [`CacheableResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cacheableresult)
     pub enum CacheScope {
         /// The cached result may be served to any user.
         Public = "public",
@@ -94,7 +97,8 @@ open_enum! {
 object! {
     /// The `_meta` of a request. Since 2026-07-28 it carries what the handshake negotiated before.
     ///
-    /// Spec: [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
+    /// Spec:
+    /// [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -117,13 +121,17 @@ object! {
         client_capabilities: ClientCapabilities = "io.modelcontextprotocol/clientCapabilities",
         /// Name and version of the client. Since 2026-07-28.
         client_info: Implementation = "io.modelcontextprotocol/clientInfo",
-        /// The minimum level of log messages for this request. If absent, none are sent. Since 2026-07-28.
+        /// The minimum level of log messages for this request. If absent, none are sent. Since
+        /// 2026-07-28.
         log_level: LoggingLevel = "io.modelcontextprotocol/logLevel",
-        /// Requests [progress](super::progress) notifications with this token, a string or an integer.
+        /// Requests [progress](super::progress) notifications with this token, a string or an
+        /// integer.
         progress_token: RequestId = "progressToken",
-        /// Trace that the request belongs to, see [W3C Trace Context](https://www.w3.org/TR/trace-context/).
+        /// Trace that the request belongs to, see [W3C Trace
+        /// Context](https://www.w3.org/TR/trace-context/).
         traceparent: String = "traceparent",
-        /// Vendor-specific trace data, see [W3C Trace Context](https://www.w3.org/TR/trace-context/#tracestate-header).
+        /// Vendor-specific trace data, see [W3C Trace
+        /// Context](https://www.w3.org/TR/trace-context/#tracestate-header).
         tracestate: String = "tracestate",
     }
 }
@@ -131,7 +139,8 @@ object! {
 object! {
     /// The `_meta` of a result. Since 2026-07-28.
     ///
-    /// Spec: [`ResultMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resultmetaobject)
+    /// Spec:
+    /// [`ResultMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resultmetaobject)
     pub struct ResultMetaObject {}
     optional {
         /// Name and version of the server.
@@ -144,7 +153,8 @@ object! {
 object! {
     /// The `_meta` of a notification. Since 2026-07-28.
     ///
-    /// Spec: [`NotificationMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationmetaobject)
+    /// Spec:
+    /// [`NotificationMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationmetaobject)
     pub struct NotificationMetaObject {}
     optional {
         /// The id of the `subscriptions/listen` request that the notification belongs to.
@@ -155,8 +165,8 @@ object! {
 macro_rules! meta_object {
     ($($Name:ident)+) => { $(
         impl $Name {
-            /// Decodes the known members of a `_meta`. An absent value, and a value that is not an object, decode as
-            /// empty.
+            /// Decodes the known members of a `_meta`. An absent value, and a value that is not an
+            /// object, decode as empty.
             ///
             /// # Errors
             /// Returns an error if a known member does not match the specification.
@@ -167,7 +177,8 @@ macro_rules! meta_object {
 
             /// Encodes the members as `_meta`.
             pub fn to_meta(&self) -> Meta {
-                // Serialization fails only for maps with keys that are not strings, which this type does not contain.
+                // Serialization fails only for maps with keys that are not strings, which this type
+                // does not contain.
                 Raw::from_value(self).unwrap_or_else(|_| serde_json::value::RawValue::NULL.into()).into()
             }
         }
@@ -179,7 +190,8 @@ meta_object! { RequestMetaObject ResultMetaObject NotificationMetaObject }
 object! {
     /// Params without required members.
     ///
-    /// Spec: [`RequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams),
+    /// Spec:
+    /// [`RequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams),
     /// [`NotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationparams)
     pub struct RequestParams {}
     and "_meta"
@@ -188,7 +200,8 @@ object! {
 object! {
     /// Params of a request for one page of a list.
     ///
-    /// Spec: [`PaginatedRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequestparams)
+    /// Spec:
+    /// [`PaginatedRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequestparams)
     pub struct PaginatedRequestParams {}
     optional {
         /// Cursor returned with the previous page. If absent, the first page is returned.
@@ -218,7 +231,8 @@ pub(crate) fn page<'a, T>(
     Ok((page, (next < items.len()).then(|| next.to_string())))
 }
 
-/// The items of one page of a list, kept as the text of an array, so that an invalid item does not affect the others.
+/// The items of one page of a list, kept as the text of an array, so that an invalid item does not
+/// affect the others.
 ///
 /// ```
 /// use mcp_bridge::mcp::base::RawItems;
@@ -289,12 +303,14 @@ impl schemars::JsonSchema for RawItems {
     }
 }
 
-/// Items that are all valid, and decoded in one pass. They are kept in chunks, which are not copied as the list grows.
+/// Items that are all valid, and decoded in one pass. They are kept in chunks, which are not copied
+/// as the list grows.
 struct ValidItems<T>(Vec<Vec<T>>);
 
 const CHUNK: usize = 16;
 
-/// Maximum number of items that are decoded at once. Those of a longer list are decoded one by one, which bounds the memory.
+/// Maximum number of items that are decoded at once. Those of a longer list are decoded one by one,
+/// which bounds the memory.
 const MAX_AT_ONCE: usize = 256 * CHUNK;
 
 impl<T: Wire> Wire for ValidItems<T> {
@@ -365,7 +381,8 @@ pub(crate) use list_result;
 object! {
     /// A result without content.
     ///
-    /// Spec: [`EmptyResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
+    /// Spec:
+    /// [`EmptyResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
     pub struct EmptyResult {}
     optional {
         /// `complete`. Required since 2026-07-28.

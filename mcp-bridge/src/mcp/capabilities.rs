@@ -1,7 +1,9 @@
 //! Identity and capabilities of peers.
 //!
-//! Spec: [Capability Negotiation](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation)
-//! (2025-11-25), [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
+//! Spec: [Capability
+//! Negotiation](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation)
+//! (2025-11-25),
+//! [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
 //! (2026-07-28)
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +13,8 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// Name and version of a program.
     ///
-    /// Spec: [`Implementation`](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
+    /// Spec:
+    /// [`Implementation`](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
     pub struct Implementation {
         /// Programmatic name.
         name: String = "name",
@@ -63,7 +66,8 @@ open_enum! {
 object! {
     /// Capabilities of a client.
     ///
-    /// Spec: [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
+    /// Spec:
+    /// [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -93,7 +97,8 @@ object! {
 }
 
 impl ClientCapabilities {
-    /// Returns whether the client supports forms: it declares them, or declares elicitation without any mode.
+    /// Returns whether the client supports forms: it declares them, or declares elicitation without
+    /// any mode.
     pub fn takes_forms(&self) -> bool {
         self.elicitation.as_ref().is_some_and(|it| it.form.is_some() || it.url.is_none())
     }
@@ -115,7 +120,8 @@ impl ClientCapabilities {
 object! {
     /// Supported modes of elicitation. An empty object means forms.
     ///
-    /// Spec: [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities)
+    /// Spec:
+    /// [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities)
     pub struct ElicitationCapability {}
     optional {
         /// Forms. Since 2025-11-25.
@@ -128,7 +134,8 @@ object! {
 object! {
     /// Supported features of sampling.
     ///
-    /// Spec: [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#capabilities)
+    /// Spec:
+    /// [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#capabilities)
     pub struct SamplingCapability {}
     optional {
         /// Inclusion of context from servers. Deprecated. Since 2025-11-25.
@@ -141,7 +148,8 @@ object! {
 object! {
     /// Capability of a peer that offers a list.
     ///
-    /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
+    /// Spec:
+    /// [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ListChangedCapability {}
     optional {
         /// The peer sends a notification when the list changes.
@@ -152,7 +160,8 @@ object! {
 object! {
     /// Capability of a server that offers resources.
     ///
-    /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
+    /// Spec:
+    /// [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ResourcesCapability {}
     optional {
         /// The server supports subscriptions to single resources.
@@ -165,7 +174,8 @@ object! {
 object! {
     /// Capabilities of a server.
     ///
-    /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
+    /// Spec:
+    /// [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ServerCapabilities {}
     optional {
         /// The server offers tools.

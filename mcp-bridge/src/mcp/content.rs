@@ -1,6 +1,7 @@
 //! Content of tool results and messages: text, images, audio and resources.
 //!
-//! Spec: [Tool result](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result)
+//! Spec: [Tool
+//! result](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result)
 use super::resources::Resource;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +11,8 @@ use serde_json::Number;
 open_union! {
     /// One block of a tool result or of a message.
     ///
-    /// Spec: [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
+    /// Spec:
+    /// [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
     ///
     /// Blocks of an unknown type are preserved:
     ///
@@ -41,7 +43,8 @@ open_union! {
 object! {
     /// Text content.
     ///
-    /// Spec: [`TextContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
+    /// Spec:
+    /// [`TextContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
     pub struct TextContent {
         /// The text.
         text: String = "text",
@@ -56,7 +59,8 @@ object! {
 object! {
     /// An image or an audio clip.
     ///
-    /// Spec: [`ImageContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent),
+    /// Spec:
+    /// [`ImageContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent),
     /// [`AudioContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#audiocontent)
     pub struct MediaContent {
         /// The data in base64. Not validated.
@@ -74,7 +78,8 @@ object! {
 object! {
     /// A resource including its contents.
     ///
-    /// Spec: [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
+    /// Spec:
+    /// [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
     pub struct EmbeddedResource {
         /// The resource.
         resource: ResourceContents = "resource",
@@ -89,9 +94,11 @@ object! {
 object! {
     /// The contents of a resource, as text or as bytes.
     ///
-    /// The schema defines two types without a tag. This type represents both and keeps the members received.
+    /// The schema defines two types without a tag. This type represents both and keeps the members
+    /// received.
     ///
-    /// Spec: [`TextResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents),
+    /// Spec:
+    /// [`TextResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents),
     /// [`BlobResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#blobresourcecontents)
     pub struct ResourceContents {
         /// URI of the resource.
@@ -111,7 +118,8 @@ object! {
 object! {
     /// Intended audience and importance of content.
     ///
-    /// Spec: [`Annotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
+    /// Spec:
+    /// [`Annotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
     pub struct Annotations {}
     optional {
         /// The intended audience.

@@ -1,7 +1,7 @@
 //! Decoding of params and results by method.
 //!
-//! Names follow the schema: a client request is sent by a client and received by a server. Methods of all versions are
-//! decoded; the [table](super::methods) lists the versions of each.
+//! Names follow the schema: a client request is sent by a client and received by a server. Methods
+//! of all versions are decoded; the [table](super::methods) lists the versions of each.
 //!
 //! ```
 //! use jsonrpc_core::Message;
@@ -104,8 +104,8 @@ macro_rules! params {
             /// Decodes the params of a method. Absent and `null` params decode as an empty object.
             ///
             /// # Errors
-            /// Returns an error if the method is known and the params do not match it. The pointer is relative to the
-            /// params.
+            /// Returns an error if the method is known and the params do not match it. The pointer
+            /// is relative to the params.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $( $method => Self::$Variant(Box::new(decode(object(params))?)), )+
@@ -135,8 +135,8 @@ macro_rules! params {
     };
 }
 
-/// Declares the requests of one side and their results. Each has a row: name, types, first and last version, required
-/// capability.
+/// Declares the requests of one side and their results. Each has a row: name, types, first and last
+/// version, required capability.
 macro_rules! requests {
     (
         $receiver:ident;
@@ -171,11 +171,12 @@ macro_rules! requests {
         }
 
         impl $Results {
-            /// Decodes the result of a request by the method of the request. `null` decodes as an empty object.
+            /// Decodes the result of a request by the method of the request. `null` decodes as an
+            /// empty object.
             ///
             /// # Errors
-            /// Returns an error if the method is known and the result does not match it. The pointer is relative to the
-            /// result.
+            /// Returns an error if the method is known and the result does not match it. The
+            /// pointer is relative to the result.
             pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
                 Ok(match method {
                     $( $method => Self::$Variant(Box::new(decode(object(Some(result)))?)), )+
@@ -228,7 +229,8 @@ requests! {
 
     /// A request that a client sends and a server receives.
     ///
-    /// Spec: [`ClientRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientrequest)
+    /// Spec:
+    /// [`ClientRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientrequest)
     pub enum ClientRequest;
 
     /// A result that a server sends and a client receives.
@@ -236,7 +238,8 @@ requests! {
     /// The result of a task-augmented `tools/call` of 2025-11-25 is not covered: decode it as
     /// [`CreateTaskResult`](super::tasks::CreateTaskResult).
     ///
-    /// Spec: [`ServerResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
+    /// Spec:
+    /// [`ServerResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
     pub enum ServerResult;
 
     "initialize" Initialize(InitializeRequestParams) -> InitializeResult [V20241105..V20251125];
@@ -273,16 +276,19 @@ requests! {
 requests! {
     Client;
 
-    /// A request that a server sends and a client receives. Since 2026-07-28 it is part of a [result](super::mrtr).
+    /// A request that a server sends and a client receives. Since 2026-07-28 it is part of a
+    /// [result](super::mrtr).
     ///
-    /// Spec: [`ServerRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest),
+    /// Spec:
+    /// [`ServerRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest),
     /// [`InputRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
     pub enum ServerRequest;
 
-    /// A result that a client sends and a server receives. Since 2026-07-28 it is one of the `inputResponses` of a
-    /// retried request.
+    /// A result that a client sends and a server receives. Since 2026-07-28 it is one of the
+    /// `inputResponses` of a retried request.
     ///
-    /// Spec: [`ClientResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult),
+    /// Spec:
+    /// [`ClientResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult),
     /// [`InputResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputresponse)
     pub enum ClientResult;
 
@@ -303,7 +309,8 @@ notifications! {
 
     /// A notification that a client sends and a server receives.
     ///
-    /// Spec: [`ClientNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientnotification)
+    /// Spec:
+    /// [`ClientNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientnotification)
     pub enum ClientNotification;
 
     "notifications/initialized" Initialized(RequestParams) [V20241105..V20251125];
@@ -318,7 +325,8 @@ notifications! {
 
     /// A notification that a server sends and a client receives.
     ///
-    /// Spec: [`ServerNotification`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification)
+    /// Spec:
+    /// [`ServerNotification`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification)
     pub enum ServerNotification;
 
     "notifications/cancelled" Cancelled(CancelledNotificationParams) [V20241105..];
@@ -349,7 +357,8 @@ impl InputRequest {
     /// Decodes the params by method.
     ///
     /// # Errors
-    /// Returns an error if the method is known and the params do not match it. The pointer is relative to the params.
+    /// Returns an error if the method is known and the params do not match it. The pointer is
+    /// relative to the params.
     pub fn read(&self) -> Result<ServerRequest, DecodeError> {
         ServerRequest::decode(&self.method, self.params.as_ref().map(AsRef::as_ref))
     }

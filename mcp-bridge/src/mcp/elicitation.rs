@@ -1,7 +1,8 @@
 //! Elicitation: requests of a server for input from the user, by form or by URL.
 //!
 //! Spec: [Elicitation](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation)
-//! (2026-07-28), [the same](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation) (2025-11-25)
+//! (2026-07-28), [the
+//! same](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation) (2025-11-25)
 use super::tasks::TaskMetadata;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -19,7 +20,8 @@ open_union! {
     /// Up to 2025-11-25 the server sends it as a request. Since 2026-07-28 it is one of the
     /// [`input_requests`](super::mrtr::InputRequiredResult::input_requests) of a result.
     ///
-    /// Spec: [`ElicitRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestparams)
+    /// Spec:
+    /// [`ElicitRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestparams)
     ///
     /// An unknown mode is preserved. It must not be presented as a form:
     ///
@@ -58,13 +60,15 @@ impl ElicitRequestParams {
 object! {
     /// An elicitation by form.
     ///
-    /// Spec: [`ElicitRequestFormParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestformparams)
+    /// Spec:
+    /// [`ElicitRequestFormParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestformparams)
     ///
     /// The schema of 2026-07-28 does not define `_meta` here, but peers send and preserve it.
     pub struct ElicitRequestFormParams {
         /// The message for the user.
         message: String = "message",
-        /// Schema of the answer, kept as text to preserve it exactly. [`schema`](Self::schema) decodes it.
+        /// Schema of the answer, kept as text to preserve it exactly. [`schema`](Self::schema)
+        /// decodes it.
         requested_schema: Raw = "requestedSchema",
     }
     optional {
@@ -78,8 +82,8 @@ impl ElicitRequestFormParams {
     /// Decodes the schema.
     ///
     /// # Errors
-    /// Returns an error if the schema is not an object or one of its own members has a wrong type. The fields are not
-    /// decoded.
+    /// Returns an error if the schema is not an object or one of its own members has a wrong type.
+    /// The fields are not decoded.
     pub fn schema(&self) -> Result<RequestedSchema, DecodeError> {
         self.requested_schema.decode()
     }
@@ -88,7 +92,8 @@ impl ElicitRequestFormParams {
 object! {
     /// An elicitation by URL.
     ///
-    /// Spec: [`ElicitRequestURLParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequesturlparams)
+    /// Spec:
+    /// [`ElicitRequestURLParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequesturlparams)
     pub struct ElicitRequestURLParams {
         /// The reason, for the user.
         message: String = "message",
@@ -96,8 +101,8 @@ object! {
         url: String = "url",
     }
     optional {
-        /// Identifies the elicitation in `notifications/elicitation/complete`. Required in 2025-11-25, removed in
-        /// 2026-07-28.
+        /// Identifies the elicitation in `notifications/elicitation/complete`. Required in
+        /// 2025-11-25, removed in 2026-07-28.
         elicitation_id: String = "elicitationId",
         /// Requests a task instead of a result. In 2025-11-25 only.
         task: TaskMetadata = "task",
@@ -108,7 +113,8 @@ object! {
 object! {
     /// The result of `elicitation/create`.
     ///
-    /// Spec: [`ElicitResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitresult)
+    /// Spec:
+    /// [`ElicitResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitresult)
     ///
     /// ```
     /// use jsonrpc_core::wire::{self, Raw};
@@ -134,7 +140,8 @@ object! {
 open_enum! {
     /// The user's response to an elicitation. An unknown action is not a consent.
     ///
-    /// Spec: [Response Actions](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions)
+    /// Spec: [Response
+    /// Actions](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions)
     pub enum ElicitAction {
         /// The user submitted an answer.
         Accept = "accept",
@@ -146,9 +153,11 @@ open_enum! {
 }
 
 object! {
-    /// The params of `notifications/elicitation/complete`: an elicitation by URL is complete. In 2025-11-25 only.
+    /// The params of `notifications/elicitation/complete`: an elicitation by URL is complete. In
+    /// 2025-11-25 only.
     ///
-    /// Spec: [`ElicitationCompleteNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
+    /// Spec:
+    /// [`ElicitationCompleteNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
     #[doc(alias = "notifications/elicitation/complete")]
     pub struct ElicitationCompleteNotificationParams {
         /// Id of the elicitation.

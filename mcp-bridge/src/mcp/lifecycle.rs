@@ -9,7 +9,8 @@ use jsonrpc_core::object;
 object! {
     /// The params of `initialize`.
     ///
-    /// Spec: [`InitializeRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
+    /// Spec:
+    /// [`InitializeRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
     #[doc(alias = "initialize")]
     pub struct InitializeRequestParams {
         /// The latest version that the client supports.
@@ -25,7 +26,8 @@ object! {
 object! {
     /// The result of `initialize`.
     ///
-    /// Spec: [`InitializeResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializeresult)
+    /// Spec:
+    /// [`InitializeResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializeresult)
     #[doc(alias = "initialize")]
     pub struct InitializeResult {
         /// The negotiated version: that of the client, or the latest that the server supports.

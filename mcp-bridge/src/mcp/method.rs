@@ -19,15 +19,17 @@ pub struct Method {
     pub since: ProtocolVersion,
     /// The last version that defines the method as a message. `None` if it is still defined.
     pub until: Option<ProtocolVersion>,
-    /// Path of the capability that the receiver must have declared. `None` if none is required. That of tasks is the path
-    /// of 2025-11-25; since 2026-07-28 it is `extensions.io.modelcontextprotocol/tasks`.
+    /// Path of the capability that the receiver must have declared. `None` if none is required.
+    /// That of tasks is the path of 2025-11-25; since 2026-07-28 it is
+    /// `extensions.io.modelcontextprotocol/tasks`.
     pub gate: Option<&'static str>,
     /// Whether the method is an [input request](super::mrtr) inside a result, since 2026-07-28.
     pub is_input_request: bool,
 }
 
 impl Method {
-    /// Returns whether peers of a version send the method as a message. An unknown version counts as the latest.
+    /// Returns whether peers of a version send the method as a message. An unknown version counts
+    /// as the latest.
     pub fn is_sent_in(&self, version: &ProtocolVersion) -> bool {
         *version >= self.since && self.until.as_ref().is_none_or(|until| version <= until)
     }

@@ -1,6 +1,7 @@
 //! The schema of a form, and its fields.
 //!
-//! Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
+//! Spec: [Requested
+//! Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,10 +12,11 @@ use serde_json::Number;
 object! {
     /// Schema of a form: a flat object in a subset of JSON Schema.
     ///
-    /// Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
+    /// Spec: [Requested
+    /// Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
     ///
-    /// The fields are kept as text until [`fields`](Self::fields) decodes them, so that an invalid one does not affect
-    /// the others.
+    /// The fields are kept as text until [`fields`](Self::fields) decodes them, so that an invalid
+    /// one does not affect the others.
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -61,7 +63,8 @@ impl RequestedSchema {
 open_enum! {
     /// The type of a schema.
     ///
-    /// Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
+    /// Spec: [Requested
+    /// Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
     pub enum SchemaType {
         /// An object with one member for each field.
         Object = "object",
@@ -71,7 +74,8 @@ open_enum! {
 open_union! {
     /// A field of a form.
     ///
-    /// Spec: [`PrimitiveSchemaDefinition`](https://modelcontextprotocol.io/specification/2026-07-28/schema#primitiveschemadefinition)
+    /// Spec:
+    /// [`PrimitiveSchemaDefinition`](https://modelcontextprotocol.io/specification/2026-07-28/schema#primitiveschemadefinition)
     pub enum PrimitiveSchemaDefinition by "type" {
         /// Text, or a single choice.
         String(Box<StringSchema>) = "string",
@@ -89,7 +93,8 @@ open_union! {
 open_enum! {
     /// Format of a text field. An unknown format is informational.
     ///
-    /// Spec: [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema)
+    /// Spec:
+    /// [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema)
     pub enum StringFormat {
         /// An e-mail address.
         Email = "email",
@@ -105,9 +110,11 @@ open_enum! {
 object! {
     /// A text field or a single choice.
     ///
-    /// The schema defines four types without a tag. This type represents all of them and keeps the members received.
+    /// The schema defines four types without a tag. This type represents all of them and keeps the
+    /// members received.
     ///
-    /// Spec: [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema),
+    /// Spec:
+    /// [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema),
     /// [`UntitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledsingleselectenumschema),
     /// [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema),
     /// [`LegacyTitledEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#legacytitledenumschema)
@@ -148,7 +155,8 @@ impl StringSchema {
 object! {
     /// A permitted value with its label.
     ///
-    /// Spec: [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema)
+    /// Spec:
+    /// [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema)
     pub struct EnumOption {
         /// The value.
         r#const: String = "const",
@@ -175,7 +183,8 @@ pub struct Choice<'a> {
 object! {
     /// A number field.
     ///
-    /// Spec: [`NumberSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#numberschema)
+    /// Spec:
+    /// [`NumberSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#numberschema)
     pub struct NumberSchema {}
     optional {
         /// Label of the field.
@@ -194,7 +203,8 @@ object! {
 object! {
     /// A boolean field.
     ///
-    /// Spec: [`BooleanSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#booleanschema)
+    /// Spec:
+    /// [`BooleanSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#booleanschema)
     pub struct BooleanSchema {}
     optional {
         /// Label of the field.
@@ -211,7 +221,8 @@ object! {
     ///
     /// The schema defines two types that differ in their items. This type represents both.
     ///
-    /// Spec: [`UntitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledmultiselectenumschema),
+    /// Spec:
+    /// [`UntitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledmultiselectenumschema),
     /// [`TitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledmultiselectenumschema)
     pub struct MultiSelectEnumSchema {
         /// The permitted values.
@@ -234,7 +245,8 @@ object! {
 object! {
     /// The permitted values of a multiple choice: `enum` without labels, or `anyOf` with labels.
     ///
-    /// Spec: [`MultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
+    /// Spec:
+    /// [`MultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
     pub struct MultiSelectItems {}
     optional {
         /// `string`, used with `enum`.

@@ -1,6 +1,7 @@
 //! Folders and files that a client works in.
 //!
-//! Spec: [Roots](https://modelcontextprotocol.io/specification/2026-07-28/client/roots) (2026-07-28, deprecated there)
+//! Spec: [Roots](https://modelcontextprotocol.io/specification/2026-07-28/client/roots)
+//! (2026-07-28, deprecated there)
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::object;
@@ -8,7 +9,8 @@ use jsonrpc_core::object;
 object! {
     /// The result of `roots/list`.
     ///
-    /// Spec: [`ListRootsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsresult)
+    /// Spec:
+    /// [`ListRootsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsresult)
     #[doc(alias = "roots/list")]
     pub struct ListRootsResult {
         /// The roots.

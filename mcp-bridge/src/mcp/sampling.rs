@@ -1,7 +1,8 @@
 //! Sampling: requests of a server to the model of the client.
 //!
-//! Spec: [Sampling](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling) (2026-07-28, deprecated
-//! there), [the same](https://modelcontextprotocol.io/specification/2025-11-25/client/sampling) (2025-11-25)
+//! Spec: [Sampling](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling)
+//! (2026-07-28, deprecated there), [the
+//! same](https://modelcontextprotocol.io/specification/2025-11-25/client/sampling) (2025-11-25)
 use super::content::{ContentBlock, MediaContent, Role, TextContent};
 use super::tasks::TaskMetadata;
 use super::tools::Tool;
@@ -17,7 +18,8 @@ object! {
     /// Up to 2025-11-25 the server sends it as a request. Since 2026-07-28 it is one of the
     /// [`input_requests`](super::mrtr::InputRequiredResult::input_requests) of a result.
     ///
-    /// Spec: [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
+    /// Spec:
+    /// [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
     #[doc(alias = "sampling/createMessage")]
     pub struct CreateMessageRequestParams {
         /// The conversation so far.
@@ -38,7 +40,8 @@ object! {
         stop_sequences: Vec<String> = "stopSequences",
         /// Metadata for the provider of the model: an object, kept as text.
         metadata: Raw = "metadata",
-        /// Tools that the model may call, as received. [`tools`](Self::tools) decodes them. Since 2025-11-25.
+        /// Tools that the model may call, as received. [`tools`](Self::tools) decodes them. Since
+        /// 2025-11-25.
         raw_tools: Vec<Raw> = "tools",
         /// Whether the model has to call a tool. Since 2025-11-25.
         tool_choice: ToolChoice = "toolChoice",
@@ -58,7 +61,8 @@ impl CreateMessageRequestParams {
 object! {
     /// A message to or from the model.
     ///
-    /// Spec: [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
+    /// Spec:
+    /// [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
     pub struct SamplingMessage {
         /// Author of the message.
         role: Role = "role",
@@ -70,7 +74,8 @@ object! {
 
 /// Content of a message: a single block, or a list of blocks since 2025-11-25.
 ///
-/// Spec: [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
+/// Spec:
+/// [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
 ///
 /// ```
 /// use jsonrpc_core::wire;
@@ -152,7 +157,8 @@ object! { @serde SamplingContent }
 open_union! {
     /// One block of a message.
     ///
-    /// Spec: [`SamplingMessageContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock)
+    /// Spec:
+    /// [`SamplingMessageContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock)
     pub enum SamplingMessageContentBlock by "type" {
         /// Text.
         Text(TextContent) = "text",
@@ -170,7 +176,8 @@ open_union! {
 object! {
     /// A tool call of the model.
     ///
-    /// Spec: [`ToolUseContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolusecontent)
+    /// Spec:
+    /// [`ToolUseContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolusecontent)
     pub struct ToolUseContent {
         /// Id of the call.
         id: String = "id",
@@ -185,7 +192,8 @@ object! {
 object! {
     /// The result of a tool call.
     ///
-    /// Spec: [`ToolResultContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolresultcontent)
+    /// Spec:
+    /// [`ToolResultContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolresultcontent)
     pub struct ToolResultContent {
         /// Id of the call.
         tool_use_id: String = "toolUseId",
@@ -197,8 +205,8 @@ object! {
         is_error: bool = "isError",
     }
     patch {
-        /// Structured result, as described by the output schema of the tool: an object up to 2025-11-25, any JSON value
-        /// including `null` since then.
+        /// Structured result, as described by the output schema of the tool: an object up to
+        /// 2025-11-25, any JSON value including `null` since then.
         structured_content: Raw = "structuredContent",
     }
     and "_meta"
@@ -207,7 +215,8 @@ object! {
 object! {
     /// Preferences for the choice of the model, which is up to the client.
     ///
-    /// Spec: [`ModelPreferences`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelpreferences)
+    /// Spec:
+    /// [`ModelPreferences`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelpreferences)
     pub struct ModelPreferences {}
     optional {
         /// Hints for the model name. The first match takes precedence.
@@ -224,7 +233,8 @@ object! {
 object! {
     /// A hint for the model name.
     ///
-    /// Spec: [`ModelHint`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)
+    /// Spec:
+    /// [`ModelHint`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)
     pub struct ModelHint {}
     optional {
         /// A part of the model name, such as `sonnet`.
@@ -235,7 +245,8 @@ object! {
 open_enum! {
     /// Servers to include context from.
     ///
-    /// Spec: [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
+    /// Spec:
+    /// [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
     pub enum IncludeContext {
         /// No server.
         None = "none",
@@ -249,7 +260,8 @@ open_enum! {
 object! {
     /// Controls tool use of the model.
     ///
-    /// Spec: [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
+    /// Spec:
+    /// [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
     pub struct ToolChoice {}
     optional {
         /// The mode. If absent, it is `auto`.
@@ -260,7 +272,8 @@ object! {
 open_enum! {
     /// Mode of tool use.
     ///
-    /// Spec: [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
+    /// Spec:
+    /// [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
     pub enum ToolChoiceMode {
         /// The model decides.
         Auto = "auto",
@@ -274,7 +287,8 @@ open_enum! {
 object! {
     /// The result of `sampling/createMessage`.
     ///
-    /// Spec: [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
+    /// Spec:
+    /// [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
     #[doc(alias = "sampling/createMessage")]
     pub struct CreateMessageResult {
         /// Author of the message, the assistant.
@@ -294,7 +308,8 @@ object! {
 open_enum! {
     /// The reason why generation stopped. Providers may use further values.
     ///
-    /// Spec: [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
+    /// Spec:
+    /// [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
     pub enum StopReason {
         /// The model finished its turn.
         EndTurn = "endTurn",

@@ -1,7 +1,9 @@
-//! Agent skills that a server offers: directories of instructions and other files, each file a resource. An extension since
-//! 2026-07-28.
+//! Agent skills that a server offers: directories of instructions and other files, each file a
+//! resource. An extension since 2026-07-28.
 //!
-//! Spec: [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx) (SEP-2640)
+//! Spec:
+//! [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+//! (SEP-2640)
 use super::base::{CacheScope, ResultType, list_result};
 use super::capabilities::ServerCapabilities;
 use alloc::string::String;
@@ -28,7 +30,8 @@ pub const MAX_SKILL_BYTES: u64 = 16 << 20;
 object! {
     /// Settings of a server that offers skills.
     ///
-    /// Spec: [Capability Negotiation](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#capability-negotiation)
+    /// Spec: [Capability
+    /// Negotiation](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#capability-negotiation)
     pub struct SkillsCapability {}
     optional {
         /// Whether the server supports `resources/directory/read`.
@@ -37,7 +40,8 @@ object! {
 }
 
 impl SkillsCapability {
-    /// Returns the settings that a server declared, or `None` if it offers no skills. Invalid settings count as empty.
+    /// Returns the settings that a server declared, or `None` if it offers no skills. Invalid
+    /// settings count as empty.
     pub fn of(capabilities: &ServerCapabilities) -> Option<Self> {
         let settings = capabilities.extensions.as_ref()?.get(SKILLS_EXTENSION)?;
         Some(settings.decode().unwrap_or_default())
@@ -63,7 +67,8 @@ object! {
     /// # Ok::<(), wire::DecodeError>(())
     /// ```
     ///
-    /// Spec: [Skill Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
+    /// Spec: [Skill
+    /// Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
     pub struct Skill {
         /// URI of the skill's `SKILL.md`. It identifies the skill within its server.
         uri: String = "uri",
@@ -76,14 +81,16 @@ object! {
 }
 
 impl Skill {
-    /// Returns the URI of the skill's directory, or `None` if the URI of the skill does not name a `SKILL.md`.
+    /// Returns the URI of the skill's directory, or `None` if the URI of the skill does not name a
+    /// `SKILL.md`.
     pub fn path(&self) -> Option<&str> {
         self.uri.strip_suffix(SKILL_FILE)?.strip_suffix('/')
     }
 }
 
 object! {
-    /// The frontmatter of a `SKILL.md`. Other fields, such as `license` and `metadata`, are kept in `extra`.
+    /// The frontmatter of a `SKILL.md`. Other fields, such as `license` and `metadata`, are kept in
+    /// `extra`.
     ///
     /// Spec: [Agent Skills](https://agentskills.io/specification#frontmatter)
     pub struct SkillFrontmatter {
@@ -96,7 +103,8 @@ object! {
 
 /// Files of a skill.
 ///
-/// Spec: [Resources](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#resources)
+/// Spec:
+/// [Resources](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#resources)
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -145,7 +153,8 @@ object! { @serde SkillResources }
 object! {
     /// A file of a skill.
     ///
-    /// Spec: [Skill Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
+    /// Spec: [Skill
+    /// Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
     pub struct SkillResource by name {
         /// URI of the file.
         uri: String = "uri",
@@ -159,7 +168,8 @@ object! {
 list_result! {
     /// The result of `skills/list`. A missing skill may still exist.
     ///
-    /// Spec: [Listing Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#listing-skills)
+    /// Spec: [Listing
+    /// Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#listing-skills)
     #[doc(alias = "skills/list")]
     pub struct ListSkillsResult { raw_skills = "skills", skills: Skill }
 }
@@ -167,7 +177,8 @@ list_result! {
 object! {
     /// The result of `skills/get`.
     ///
-    /// Spec: [Getting a Skill](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#getting-a-skill)
+    /// Spec: [Getting a
+    /// Skill](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#getting-a-skill)
     #[doc(alias = "skills/get")]
     pub struct GetSkillResult {
         /// The skill.
@@ -187,7 +198,8 @@ object! {
 object! {
     /// The params of `resources/directory/read`.
     ///
-    /// Spec: [Reading Directories](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#reading-directories)
+    /// Spec: [Reading
+    /// Directories](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#reading-directories)
     #[doc(alias = "resources/directory/read")]
     pub struct ReadResourceDirectoryRequestParams {
         /// URI of the directory, without a slash at its end.

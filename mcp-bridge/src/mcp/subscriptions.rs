@@ -1,6 +1,7 @@
 //! Subscriptions to changes, since 2026-07-28.
 //!
-//! Spec: [Subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
+//! Spec:
+//! [Subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::object;
@@ -8,10 +9,11 @@ use jsonrpc_core::object;
 object! {
     /// The params of `subscriptions/listen` and of `notifications/subscriptions/acknowledged`.
     ///
-    /// The request stays open for the duration of the subscription. The server first acknowledges which changes it will
-    /// report.
+    /// The request stays open for the duration of the subscription. The server first acknowledges
+    /// which changes it will report.
     ///
-    /// Spec: [`SubscriptionsListenRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequestparams),
+    /// Spec:
+    /// [`SubscriptionsListenRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequestparams),
     /// [`SubscriptionsAcknowledgedNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionsacknowledgednotificationparams)
     #[doc(alias = "subscriptions/listen")]
     pub struct SubscriptionsListenRequestParams {
@@ -24,7 +26,8 @@ object! {
 object! {
     /// Changes that a subscription covers.
     ///
-    /// Spec: [`SubscriptionFilter`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
+    /// Spec:
+    /// [`SubscriptionFilter`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
     pub struct SubscriptionFilter {}
     optional {
         /// Changes of the tool list.
@@ -42,7 +45,8 @@ object! {
 
 /// A change that a server reports to its clients.
 ///
-/// Spec: [Notification Types](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
+/// Spec: [Notification
+/// Types](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerChange {
@@ -52,6 +56,7 @@ pub enum ServerChange {
     Prompts,
     /// The resource list.
     Resources,
-    /// The contents of the resource with this URI, which may be part of a resource with a subscription.
+    /// The contents of the resource with this URI, which may be part of a resource with a
+    /// subscription.
     Resource(String),
 }

@@ -1,10 +1,12 @@
 //! Tasks: requests that continue in the background. Experimental in 2025-11-25, later the extension
 //! `io.modelcontextprotocol/tasks`.
 //!
-//! The two definitions differ on the wire. Members of shared types state which of them defines the member.
+//! The two definitions differ on the wire. Members of shared types state which of them defines the
+//! member.
 //!
-//! Spec: [Tasks](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks) (2025-11-25),
-//! [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks) (draft of 2026-08-21)
+//! Spec: [Tasks](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks)
+//! (2025-11-25), [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks) (draft of
+//! 2026-08-21)
 use super::base::ResultType;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -18,7 +20,8 @@ use serde_json::Number;
 /// Spec: [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// Returns whether `extensions` contains the extension. The experimental capability of 2025-11-25 does not count.
+/// Returns whether `extensions` contains the extension. The experimental capability of 2025-11-25
+/// does not count.
 pub(crate) fn is_declared(extensions: Option<&Extra>) -> bool {
     extensions.is_some_and(|extensions| extensions.get(EXTENSION).is_some())
 }
@@ -33,7 +36,8 @@ pub(crate) fn declare(extensions: &mut Option<Extra>) {
 object! {
     /// Requests a task instead of a result. In 2025-11-25 only.
     ///
-    /// Spec: [`TaskMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskmetadata)
+    /// Spec:
+    /// [`TaskMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskmetadata)
     pub struct TaskMetadata {}
     optional {
         /// Requested lifetime of the task, in milliseconds.
@@ -42,12 +46,14 @@ object! {
 }
 
 object! {
-    /// A task and its status. In a `tasks/get` result of the extension it also contains the outcome.
+    /// A task and its status. In a `tasks/get` result of the extension it also contains the
+    /// outcome.
     ///
-    /// In the extension, its members are part of a result or of the params of `notifications/tasks`.
+    /// In the extension, its members are part of a result or of the params of
+    /// `notifications/tasks`.
     ///
-    /// Spec: [`Task`](https://modelcontextprotocol.io/specification/2025-11-25/schema#task), and `DetailedTask` of
-    /// [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
+    /// Spec: [`Task`](https://modelcontextprotocol.io/specification/2025-11-25/schema#task), and
+    /// `DetailedTask` of [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
     pub struct Task by name {
         /// Id of the task.
         task_id: String = "taskId",
@@ -65,8 +71,8 @@ object! {
         poll_interval_ms: Number = "pollIntervalMs",
         /// Suggested interval between polls, in milliseconds. In 2025-11-25.
         poll_interval: Number = "pollInterval",
-        /// Requested input by key, each an [`InputRequest`](super::mrtr::InputRequest). In the extension, while the
-        /// status is `input_required`.
+        /// Requested input by key, each an [`InputRequest`](super::mrtr::InputRequest). In the
+        /// extension, while the status is `input_required`.
         input_requests: Extra = "inputRequests",
         /// Result of the request. In the extension, if the status is `completed`.
         result: Raw = "result",
@@ -76,9 +82,11 @@ object! {
         result_type: ResultType = "resultType",
     }
     patch {
-        /// Lifetime since creation, in milliseconds; `null` means unlimited. Required in the extension.
+        /// Lifetime since creation, in milliseconds; `null` means unlimited. Required in the
+        /// extension.
         ttl_ms: Number = "ttlMs",
-        /// Lifetime since creation, in milliseconds; `null` means unlimited. Required in 2025-11-25.
+        /// Lifetime since creation, in milliseconds; `null` means unlimited. Required in
+        /// 2025-11-25.
         ttl: Number = "ttl",
     }
     and "_meta"
@@ -87,7 +95,8 @@ object! {
 open_enum! {
     /// Status of a task.
     ///
-    /// Spec: [`TaskStatus`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatus)
+    /// Spec:
+    /// [`TaskStatus`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatus)
     pub enum TaskStatus {
         /// The task is running.
         Working = "working",
@@ -110,9 +119,11 @@ impl TaskStatus {
 }
 
 object! {
-    /// The result of a request that created a task. In 2025-11-25 only; the extension returns the [`Task`] itself.
+    /// The result of a request that created a task. In 2025-11-25 only; the extension returns the
+    /// [`Task`] itself.
     ///
-    /// Spec: [`CreateTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
+    /// Spec:
+    /// [`CreateTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
     pub struct CreateTaskResult {
         /// The task.
         task: Task = "task",
@@ -123,7 +134,8 @@ object! {
 object! {
     /// The params of `tasks/get`, `tasks/result` and `tasks/cancel`.
     ///
-    /// Spec: [`GetTaskRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
+    /// Spec:
+    /// [`GetTaskRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
     #[doc(alias("tasks/get", "tasks/result", "tasks/cancel"))]
     pub struct TaskRequestParams {
         /// Id of the task.
@@ -149,7 +161,8 @@ object! {
 object! {
     /// The result of `tasks/list`. In 2025-11-25 only.
     ///
-    /// Spec: [`ListTasksResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksresult)
+    /// Spec:
+    /// [`ListTasksResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksresult)
     #[doc(alias = "tasks/list")]
     pub struct ListTasksResult {
         /// The tasks.
@@ -165,7 +178,8 @@ object! {
 member_union! {
     /// The result of `tasks/cancel`: the task in 2025-11-25, an empty result in the extension.
     ///
-    /// Spec: [`CancelTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskresult)
+    /// Spec:
+    /// [`CancelTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskresult)
     #[doc(alias = "tasks/cancel")]
     pub enum CancelTaskResult {
         /// The cancelled task.

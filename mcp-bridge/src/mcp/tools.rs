@@ -54,7 +54,8 @@ object! {
 object! {
     /// Execution modes of a tool. In 2025-11-25 only.
     ///
-    /// Spec: [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
+    /// Spec:
+    /// [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
     pub struct ToolExecution {}
     optional {
         /// Whether the tool supports tasks. If absent, it is `forbidden`.
@@ -65,7 +66,8 @@ object! {
 open_enum! {
     /// Whether a tool can be called as a task. In 2025-11-25 only.
     ///
-    /// Spec: [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
+    /// Spec:
+    /// [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
     pub enum TaskSupport {
         /// Task-augmented calls are not supported.
         Forbidden = "forbidden",
@@ -79,7 +81,8 @@ open_enum! {
 object! {
     /// Hints about the behavior of a tool. Hints of an untrusted server are untrusted.
     ///
-    /// Spec: [`ToolAnnotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations)
+    /// Spec:
+    /// [`ToolAnnotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations)
     pub struct ToolAnnotations {}
     optional {
         /// Human-readable name.
@@ -98,7 +101,8 @@ object! {
 list_result! {
     /// The result of `tools/list`.
     ///
-    /// Spec: [`ListToolsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresult)
+    /// Spec:
+    /// [`ListToolsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresult)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -116,7 +120,8 @@ list_result! {
 object! {
     /// The params of `tools/call`.
     ///
-    /// Spec: [`CallToolRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolrequest)
+    /// Spec:
+    /// [`CallToolRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolrequest)
     ///
     /// ```
     /// use jsonrpc_core::wire::Raw;
@@ -148,7 +153,8 @@ object! {
 open_union! {
     /// The outcome of `tools/call`.
     ///
-    /// Spec: [`CallToolResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresultresponse)
+    /// Spec:
+    /// [`CallToolResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresultresponse)
     ///
     /// A result of an unknown type is preserved. It must not be used:
     ///
@@ -178,7 +184,8 @@ open_union! {
 object! {
     /// The result of a tool call.
     ///
-    /// Spec: [`CallToolResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult)
+    /// Spec:
+    /// [`CallToolResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult)
     ///
     /// ```
     /// use mcp_bridge::mcp::content::{ContentBlock, TextContent};
@@ -200,8 +207,8 @@ object! {
         result_type: ResultType = "resultType",
     }
     patch {
-        /// Structured result, as described by the output schema of the tool: an object up to 2025-11-25, any JSON value
-        /// including `null` since then.
+        /// Structured result, as described by the output schema of the tool: an object up to
+        /// 2025-11-25, any JSON value including `null` since then.
         structured_content: Raw = "structuredContent",
     }
     and "_meta"

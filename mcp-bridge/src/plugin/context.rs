@@ -30,8 +30,8 @@ pub const MAX_ASKED_AGAIN: usize = 5;
 
 /// Context of a running tool. `E` is the set of questions that the tool declares.
 ///
-/// A tool that is replayed has to ask its questions and run its steps in the same order each time. Any other
-/// asynchronous work or side effect belongs in a [`step`](Self::step).
+/// A tool that is replayed has to ask its questions and run its steps in the same order each time.
+/// Any other asynchronous work or side effect belongs in a [`step`](Self::step).
 ///
 /// The [module](super) has an example.
 #[derive(Debug)]
@@ -55,16 +55,18 @@ impl<E> PluginContext<E> {
         &self.shared.caller().call_id
     }
 
-    /// Returns the `_meta` of the first request of the call, without the members that the protocol defines for each
-    /// request, such as the progress token.
+    /// Returns the `_meta` of the first request of the call, without the members that the protocol
+    /// defines for each request, such as the progress token.
     pub fn meta(&self) -> Option<&Meta> {
         self.shared.caller().meta.as_ref()
     }
 
-    /// Asks the user a question. After an invalid answer the question is repeated, at most [`MAX_ASKED_AGAIN`] times.
+    /// Asks the user a question. After an invalid answer the question is repeated, at most
+    /// [`MAX_ASKED_AGAIN`] times.
     ///
     /// # Errors
-    /// Returns an error if the question cannot be asked, the client responds with an error, or all answers are invalid.
+    /// Returns an error if the question cannot be asked, the client responds with an error, or all
+    /// answers are invalid.
     pub async fn elicit<K: ElicitKey<Set = E>>(
         &self,
         message: &str,
@@ -87,11 +89,14 @@ impl<E> PluginContext<E> {
         Err(PluginError::Unanswerable(K::NAME.into()))
     }
 
-    /// Asks the user to open a URL, such as a page to sign in or to pay. `name` identifies the question within the tool.
+    /// Asks the user to open a URL, such as a page to sign in or to pay. `name` identifies the
+    /// question within the tool.
     ///
-    /// [`Elicited::Accept`] means that the user agreed to open the URL, not that the user has finished there.
+    /// [`Elicited::Accept`] means that the user agreed to open the URL, not that the user has
+    /// finished there.
     ///
-    /// Spec: [URL mode](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests)
+    /// Spec: [URL
+    /// mode](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests)
     ///
     /// # Errors
     /// Returns an error if the client responds with an error.
@@ -125,25 +130,28 @@ impl<E> PluginContext<E> {
         Ok(result.roots)
     }
 
-    /// Sends a request to the model of the client. `name` identifies the request within the tool. The request and the
-    /// response pass the [configuration](super::Sampling) of the tool and of the host.
+    /// Sends a request to the model of the client. `name` identifies the request within the tool.
+    /// The request and the response pass the [configuration](super::Sampling) of the tool and of
+    /// the host.
     ///
     /// # Errors
-    /// Returns an error if the client responds with an error or with something other than a message, or the configuration
-    /// rejects the request or the response.
+    /// Returns an error if the client responds with an error or with something other than a
+    /// message, or the configuration rejects the request or the response.
     pub async fn sample(
         &self,
         name: &str,
         mut params: CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, PluginError> {
-        let (key, number) = (self.shared.next_key(name), self.shared.next_sample());
+        let key = self.shared.next_key(name);
+        let number = self.shared.next_sample();
         let Caller { principal, call_id, .. } = self.shared.caller();
         let context = SamplingContext::new(&key, principal, call_id, number);
         for sampling in self.shared.sampling() {
             params = sampling.before(params, context)?;
         }
         let request = ServerRequest::CreateMessage(Box::new(params));
-        let (kind, key) = (EntryKind::Sample, key.clone());
+        let kind = EntryKind::Sample;
+        let key = key.clone();
         let mut result = self.ask(Ask { key, kind, request, context: None }).await?;
         for sampling in self.shared.sampling().iter().rev() {
             result = sampling.after(result, context)?;
@@ -153,8 +161,8 @@ impl<E> PluginContext<E> {
 
     /// Runs `work` once and records its outcome. A replay returns the recorded outcome.
     ///
-    /// `work` runs again if the program ends before the outcome is stored. An effect that must not happen twice needs
-    /// an idempotency key where it takes place.
+    /// `work` runs again if the program ends before the outcome is stored. An effect that must not
+    /// happen twice needs an idempotency key where it takes place.
     ///
     /// # Errors
     /// Returns an error if the outcome cannot be stored or decoded.
@@ -180,8 +188,8 @@ impl<E> PluginContext<E> {
         Ok(value)
     }
 
-    /// Reports a log message, under the name of a logger if it has one. A replay does not repeat messages that were already
-    /// reported.
+    /// Reports a log message, under the name of a logger if it has one. A replay does not repeat
+    /// messages that were already reported.
     pub fn log(&self, level: LoggingLevel, logger: Option<&str>, data: Raw) {
         let logger = logger.map(ToString::to_string);
         self.shared.send_notice(Notice::Log { level, logger, data });

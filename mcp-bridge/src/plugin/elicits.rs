@@ -55,8 +55,8 @@ pub enum Elicited<T> {
     Accept(T),
     /// The user declined.
     Decline,
-    /// The user dismissed the question without an answer. Unknown actions also map here, because they are not a
-    /// consent.
+    /// The user dismissed the question without an answer. Unknown actions also map here, because
+    /// they are not a consent.
     Cancel,
 }
 
@@ -115,7 +115,8 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> Elicited<T> {
     /// Returns the result to send.
     ///
     /// # Errors
-    /// Returns an error if the answer does not match its own form, for example because it contains nested objects.
+    /// Returns an error if the answer does not match its own form, for example because it contains
+    /// nested objects.
     pub fn to_result(&self) -> Result<ElicitResult, HandleError> {
         let answer = match self {
             Self::Accept(answer) => answer,
@@ -154,8 +155,9 @@ pub fn key_name(key: &str) -> &str {
 
 /// Declares the questions of a tool.
 ///
-/// The macro defines a type for the set, a type for each question, and a trait with one method for each question. The
-/// program that presents the questions implements the trait; a missing method is a compile error.
+/// The macro defines a type for the set, a type for each question, and a trait with one method for
+/// each question. The program that presents the questions implements the trait; a missing method is
+/// a compile error.
 ///
 /// ```
 /// use mcp_bridge::elicitations;
@@ -262,7 +264,8 @@ macro_rules! elicitations {
             /// Handles a question by its key.
             ///
             /// # Errors
-            /// Returns an error if the question is unknown, has no context, or the answer does not match the form.
+            /// Returns an error if the question is unknown, has no context, or the answer does not
+            /// match the form.
             $vis async fn handle<H: $Handlers + Sync>(
                 handlers: &H,
                 key: &str,

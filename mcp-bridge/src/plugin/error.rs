@@ -29,7 +29,8 @@ pub enum PluginError {
         #[source]
         source: DecodeError,
     },
-    /// The outcome of a step has no JSON form or exceeds [`Journal::MAX_OUTCOME_BYTES`](super::Journal::MAX_OUTCOME_BYTES).
+    /// The outcome of a step has no JSON form or exceeds
+    /// [`Journal::MAX_OUTCOME_BYTES`](super::Journal::MAX_OUTCOME_BYTES).
     #[error("the outcome of step `{0}` cannot be stored")]
     Step(String),
     /// The client answered a question with an error.

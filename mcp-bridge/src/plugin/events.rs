@@ -1,5 +1,5 @@
-//! Events that inform a chat page about questions of tools, the answers of the page, and the equivalent AG-UI
-//! interrupt.
+//! Events that inform a chat page about questions of tools, the answers of the page, and the
+//! equivalent AG-UI interrupt.
 use super::ask::Ask;
 use super::turn::{PluginSessionErrorCode, SessionError, Turn};
 use crate::mcp::dispatch::ServerRequest;
@@ -131,8 +131,9 @@ object! {
 const EMPTY_FORM: &str = r#"{"type":"object","properties":{}}"#;
 
 impl PluginElicitRequestEvent {
-    /// Creates the event of a question. A question by URL has the URL in its message and an empty form. Returns `None` for
-    /// a request to the model or the client, and for a question in an unknown mode.
+    /// Creates the event of a question. A question by URL has the URL in its message and an empty
+    /// form. Returns `None` for a request to the model or the client, and for a question in an
+    /// unknown mode.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str, tool_name: &str) -> Option<Self> {
         let ServerRequest::Elicit(params) = &ask.request else { return None };
         let (message, schema) = match &**params {
@@ -144,7 +145,8 @@ impl PluginElicitRequestEvent {
             }
             ElicitRequestParams::Unknown(_) => return None,
         };
-        let (elicit_id, key) = (elicit_id(session_id, &ask.key), ask.key.as_str());
+        let elicit_id = elicit_id(session_id, &ask.key);
+        let key = ask.key.as_str();
         Some(Self::new(session_id, call_id, tool_name, elicit_id, key, message, schema))
     }
 }
@@ -154,7 +156,8 @@ impl PluginInterrupt {
     /// [`PluginElicitRequestEvent::of`] does.
     pub fn of(ask: &Ask, session_id: &str, call_id: &str) -> Option<Self> {
         let event = PluginElicitRequestEvent::of(ask, session_id, call_id, "")?;
-        let (id, reason) = (event.elicit_id, "input_required");
+        let id = event.elicit_id;
+        let reason = "input_required";
         let mut interrupt = Self::new(id, reason, event.message, call_id, event.schema);
         interrupt.metadata =
             ask.context.as_ref().filter(|context| !context.is_empty()).map(|context| {
@@ -202,7 +205,8 @@ impl PluginSessionErrorEvent {
 }
 
 impl PluginElicitResponse {
-    /// Returns the key of the question within its session, or `None` if it belongs to another session.
+    /// Returns the key of the question within its session, or `None` if it belongs to another
+    /// session.
     pub fn key(&self) -> Option<&str> {
         self.elicit_id.strip_prefix(&*self.session_id)?.strip_prefix(":elicit:")
     }

@@ -20,8 +20,8 @@ mod run;
 
 pub(super) use local::ActiveRun;
 
-/// Runs tools, suspends them while they wait, and resumes them. The host has no runtime: a tool runs in the future of
-/// the call.
+/// Runs tools, suspends them while they wait, and resumes them. The host has no runtime: a tool
+/// runs in the future of the call.
 ///
 /// The [module](super) has an example.
 pub struct PluginHost {
@@ -51,8 +51,8 @@ impl PluginHost {
     /// Maximum number of attempts to save a record that other programs change at the same time.
     pub const MAX_ATTEMPTS: usize = 64;
 
-    /// Creates a host of `tools`. `owner` is a random text that identifies this program among all programs that ever
-    /// share the store.
+    /// Creates a host of `tools`. `owner` is a random text that identifies this program among all
+    /// programs that ever share the store.
     pub fn new(
         tools: impl IntoIterator<Item = PluginTool>,
         policy: SuspendPolicy,
@@ -94,8 +94,8 @@ impl PluginHost {
 
     /// Calls a tool. `notices` receives its log messages and progress until it waits.
     ///
-    /// The session is stored when the tool first waits for an answer. If the future is dropped before that, the call
-    /// leaves no trace.
+    /// The session is stored when the tool first waits for an answer. If the future is dropped
+    /// before that, the call leaves no trace.
     ///
     /// # Errors
     /// Returns an error if the tool does not exist or the session cannot be stored.
@@ -158,14 +158,17 @@ impl PluginHost {
         })
     }
 
-    /// Resumes a call with answers. `notices` receives log messages and progress until the tool waits again.
+    /// Resumes a call with answers. `notices` receives log messages and progress until the tool
+    /// waits again.
     ///
-    /// One caller at a time runs the tool. The answers of other callers are stored, and those callers receive
-    /// [`Turn::Taken`]. After the future of a run was dropped, the same program can resume at once, and other programs
-    /// after [`release`](Self::release) or the end of the lease. A completed call returns its result again.
+    /// One caller at a time runs the tool. The answers of other callers are stored, and those
+    /// callers receive [`Turn::Taken`]. After the future of a run was dropped, the same program can
+    /// resume at once, and other programs after [`release`](Self::release) or the end of the lease.
+    /// A completed call returns its result again.
     ///
     /// # Errors
-    /// Returns an error if the session cannot be resumed. [`SessionError::code`] returns the code for a chat page.
+    /// Returns an error if the session cannot be resumed. [`SessionError::code`] returns the code
+    /// for a chat page.
     pub async fn resume(
         &self,
         resumption: Resumption<'_>,
@@ -361,7 +364,8 @@ fn check(
         return Err(SessionError::OtherArguments);
     }
     if !record.status.is_over() && record.fingerprint != tool.fingerprint() {
-        let (expected, actual) = (record.fingerprint.clone(), tool.fingerprint().into());
+        let expected = record.fingerprint.clone();
+        let actual = tool.fingerprint().into();
         return Err(SessionError::OtherCode { expected, actual });
     }
     Ok(())

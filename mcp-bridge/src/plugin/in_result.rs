@@ -72,10 +72,12 @@ pub fn answer_tool() -> Tool {
     tool
 }
 
-/// Returns a result that asks the model to ask the user and to call [`ANSWER_TOOL`] with the answers. It is meant for
-/// hosts that show no forms. Returns `None` if there is no question to the user in a form.
+/// Returns a result that asks the model to ask the user and to call [`ANSWER_TOOL`] with the
+/// answers. It is meant for hosts that show no forms. Returns `None` if there is no question to the
+/// user in a form.
 ///
-/// The answers come from the model. They are not a consent to anything that a model may not do by itself.
+/// The answers come from the model. They are not a consent to anything that a model may not do by
+/// itself.
 ///
 /// ```
 /// use jsonrpc_core::wire::{self, Raw};
@@ -99,7 +101,8 @@ pub fn ask_in_result(tool: &str, state: &str, asks: &[Ask]) -> Option<CallToolRe
         questions.iter().map(|question| format!("{}: {}\n", question.key, question.message));
     let messages: String = messages.collect();
     let status = "input_required".into();
-    let (tool, state) = (tool.into(), state.into());
+    let tool = tool.into();
+    let state = state.into();
     let asked = AsksInResult::from(AsksInResultMembers { status, tool, state, questions });
     let asked = Raw::from_value(&asked).ok()?;
     let text = format!(
@@ -129,7 +132,9 @@ impl AnswerArguments {
     pub fn as_resumption<'a>(&'a self, principal: &'a str) -> Resumption<'a> {
         let answers = self.answers.iter();
         let answers = answers.map(|(key, it)| (key.to_string(), Outcome::Value(it.clone())));
-        let (state, tool, arguments) = (&*self.state, &*self.tool, None);
+        let state = &*self.state;
+        let tool = &*self.tool;
+        let arguments = None;
         Resumption { state, tool, arguments, principal, answers: answers.collect() }
     }
 }

@@ -39,10 +39,11 @@ struct Entry {
     outcome: Option<Outcome>,
 }
 
-/// The outcomes of the questions and steps of a call, by key. A tool that runs again with its journal reaches the same
-/// point.
+/// The outcomes of the questions and steps of a call, by key. A tool that runs again with its
+/// journal reaches the same point.
 ///
-/// Its size is bounded by [`MAX_ENTRIES`](Self::MAX_ENTRIES) and [`MAX_OUTCOME_BYTES`](Self::MAX_OUTCOME_BYTES).
+/// Its size is bounded by [`MAX_ENTRIES`](Self::MAX_ENTRIES) and
+/// [`MAX_OUTCOME_BYTES`](Self::MAX_OUTCOME_BYTES).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
     entries: BTreeMap<String, Entry>,
@@ -65,7 +66,8 @@ pub enum Answered {
     TooLarge,
 }
 
-/// A replayed tool deviates from its journal: its code has changed, or depends on state outside the journal.
+/// A replayed tool deviates from its journal: its code has changed, or depends on state outside the
+/// journal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the tool deviates from its journal at `{key}`: {problem}")]
 #[non_exhaustive]
@@ -152,7 +154,8 @@ impl Journal {
         }
     }
 
-    /// Copies answers to open questions from a journal of the same call. Returns whether there were any.
+    /// Copies answers to open questions from a journal of the same call. Returns whether there were
+    /// any.
     pub(super) fn take_answers(&mut self, other: &Self) -> bool {
         let mut is_changed = false;
         for (key, entry) in &mut self.entries {
@@ -177,8 +180,8 @@ fn outcome_size(outcome: &Outcome) -> usize {
     }
 }
 
-/// A digest that is stable across programs (FNV-1a, 64 bits). It detects changed code and is not collision-resistant
-/// against an attacker.
+/// A digest that is stable across programs (FNV-1a, 64 bits). It detects changed code and is not
+/// collision-resistant against an attacker.
 pub(super) fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0xff]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -43,13 +43,15 @@ type After = Arc<
         + Sync,
 >;
 
-/// Configuration of the requests to a model, of a [tool](super::PluginToolBuilder::sampling) or of all tools of a
-/// [host](super::PluginHost::with_sampling).
+/// Configuration of the requests to a model, of a [tool](super::PluginToolBuilder::sampling) or of
+/// all tools of a [host](super::PluginHost::with_sampling).
 ///
-/// A request passes the configuration of its tool and then that of the host, and the response passes both in reverse order.
-/// Functions are called in the order in which they were added. They run again in each replay, with the same results.
+/// A request passes the configuration of its tool and then that of the host, and the response
+/// passes both in reverse order. Functions are called in the order in which they were added. They
+/// run again in each replay, with the same results.
 ///
-/// A client that answers the requests of a server applies it with [`before`](Self::before) and [`after`](Self::after).
+/// A client that answers the requests of a server applies it with [`before`](Self::before) and
+/// [`after`](Self::after).
 ///
 /// ```
 /// use mcp_bridge::mcp::sampling::ModelPreferences;
@@ -101,7 +103,8 @@ impl Sampling {
         self
     }
 
-    /// Sets the maximum number of tokens of one response. Larger values in a request are reduced to it.
+    /// Sets the maximum number of tokens of one response. Larger values in a request are reduced to
+    /// it.
     #[must_use]
     pub fn with_max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = Some(tokens);
@@ -115,8 +118,8 @@ impl Sampling {
         self
     }
 
-    /// Adds a function that modifies or rejects each request, for example to remove what the model must not receive. The
-    /// text of its error is that of the [`PluginError::Sampling`].
+    /// Adds a function that modifies or rejects each request, for example to remove what the model
+    /// must not receive. The text of its error is that of the [`PluginError::Sampling`].
     #[must_use]
     pub fn with_before(
         mut self,
@@ -148,7 +151,8 @@ impl Sampling {
     /// Returns the request to send to the model.
     ///
     /// # Errors
-    /// Returns a [`PluginError::Sampling`] if the call has too many requests, or a function rejects this one.
+    /// Returns a [`PluginError::Sampling`] if the call has too many requests, or a function rejects
+    /// this one.
     pub fn before(
         &self,
         mut params: CreateMessageRequestParams,

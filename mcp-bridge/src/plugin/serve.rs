@@ -16,8 +16,9 @@ use serde_json::Number;
 impl PluginHost {
     /// Runs a call of a server, for the first time or again.
     ///
-    /// `session_id` identifies the session of a new call and has to be unpredictable. `notices` receives log messages
-    /// and progress; [`send_notice`] passes them to the client. [`outcome`] converts the result for [`Server::complete`].
+    /// `session_id` identifies the session of a new call and has to be unpredictable. `notices`
+    /// receives log messages and progress; [`send_notice`] passes them to the client. [`outcome`]
+    /// converts the result for [`Server::complete`].
     ///
     /// # Errors
     /// As for [`call`](Self::call) and [`resume`](Self::resume).
@@ -38,13 +39,15 @@ impl PluginHost {
 impl<'a> NewCall<'a> {
     /// Creates the call that a server received. The id of the session is also that of the call.
     pub fn of(call: &'a ToolCall, session_id: &'a str, principal: &'a str) -> Self {
-        let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
+        let tool = call.name.as_str();
+        let arguments = call.arguments.clone();
         let meta = call.meta.as_ref().and_then(for_tool);
         Self { session_id, call_id: session_id, tool, arguments, principal, meta }
     }
 }
 
-/// Returns the members of a `_meta` that the protocol does not define. The others are specific to one request.
+/// Returns the members of a `_meta` that the protocol does not define. The others are specific to
+/// one request.
 fn for_tool(meta: &Meta) -> Option<Meta> {
     let members: Extra = wire::decode(meta.as_str()).ok()?;
     let is_own = |key: &str| key.starts_with("io.modelcontextprotocol/") || key == "progressToken";
@@ -65,11 +68,13 @@ pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumpti
         };
         (key.clone(), outcome)
     });
-    let (tool, arguments) = (call.name.as_str(), Some(&call.arguments));
+    let tool = call.name.as_str();
+    let arguments = Some(&call.arguments);
     Some(Resumption { state, tool, arguments, principal, answers: answers.collect() })
 }
 
-/// Sends a notice of a tool to the client of the call, if the client requested it. Non-finite progress is dropped.
+/// Sends a notice of a tool to the client of the call, if the client requested it. Non-finite
+/// progress is dropped.
 ///
 /// # Errors
 /// Returns an error if the call has ended.
@@ -92,7 +97,8 @@ pub fn send_notice(server: &mut Server, call: CallId, notice: &Notice) -> Result
     }
 }
 
-/// Returns the outcome of a call of a server. Contexts of questions are put into the carriers that the client supports.
+/// Returns the outcome of a call of a server. Contexts of questions are put into the carriers that
+/// the client supports.
 pub fn outcome(call: &ToolCall, turn: Result<Turn, SessionError>) -> CallOutcome {
     let (state, asks) = match turn {
         Ok(Turn::Done(result)) => return result.into(),

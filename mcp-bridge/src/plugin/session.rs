@@ -43,7 +43,8 @@ impl SessionStatus {
     }
 }
 
-/// Stored state of a call. Times are offsets from an epoch shared by all programs that use the store.
+/// Stored state of a call. Times are offsets from an epoch shared by all programs that use the
+/// store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionRecord {
@@ -57,7 +58,8 @@ pub struct SessionRecord {
     pub fingerprint: String,
     /// The caller. Other principals have no access to the session.
     pub principal: String,
-    /// The `_meta` of the first request, without the members that the protocol defines for each request.
+    /// The `_meta` of the first request, without the members that the protocol defines for each
+    /// request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Arguments of the call.
@@ -87,7 +89,8 @@ pub struct SessionRecord {
     pub owner: String,
     /// Start of the call.
     pub created: Duration,
-    /// End of the current status: of a runner's lease, of the wait for answers, or of the retention of a result.
+    /// End of the current status: of a runner's lease, of the wait for answers, or of the retention
+    /// of a result.
     pub deadline: Duration,
     /// Total time that the tool ran.
     pub active: Duration,

@@ -212,7 +212,8 @@ impl Run {
         sampling: Vec<Arc<Sampling>>,
         body: impl FnOnce(Arc<Shared>) -> Body,
     ) -> Self {
-        let (principal, call_id) = (record.principal.clone(), record.call_id.clone());
+        let principal = record.principal.clone();
+        let call_id = record.call_id.clone();
         let caller = Caller { principal, call_id, meta: record.meta.clone() };
         let journal = record.journal.clone();
         let state = Mutex::new(RunState { journal, ..RunState::default() });

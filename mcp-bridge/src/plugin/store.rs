@@ -25,8 +25,9 @@ pub enum StoreError {
 
 /// Storage of sessions, each a serializable record.
 ///
-/// A store at its limit evicts sessions: first those that [have ended](super::SessionStatus::is_over), oldest first,
-/// then those past their deadline. [`SessionRecord::since`] of the record to store is the current time.
+/// A store at its limit evicts sessions: first those that [have
+/// ended](super::SessionStatus::is_over), oldest first, then those past their deadline.
+/// [`SessionRecord::since`] of the record to store is the current time.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
     /// Stores a new session.
@@ -41,8 +42,8 @@ pub trait SessionStore: Send + Sync {
     /// Returns an error if the store failed.
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// Replaces a session atomically if the stored [`revision`](SessionRecord::revision) is the predecessor of the
-    /// record's. Returns whether it was replaced.
+    /// Replaces a session atomically if the stored [`revision`](SessionRecord::revision) is the
+    /// predecessor of the record's. Returns whether it was replaced.
     ///
     /// # Errors
     /// Returns an error if there is no room or the store failed.
@@ -60,12 +61,14 @@ pub trait SessionStore: Send + Sync {
     /// Returns an error if the store failed.
     async fn list(&self) -> Result<Vec<SessionRecord>, StoreError>;
 
-    /// Returns the memory that the sessions take in this program. A store elsewhere takes none, which is the default.
+    /// Returns the memory that the sessions take in this program. A store elsewhere takes none,
+    /// which is the default.
     fn memory(&self, _principal: &str) -> StoreMemory {
         StoreMemory::default()
     }
 
-    /// Marks a name of a principal as used. Returns whether it was unused. The mark may be removed after `until`.
+    /// Marks a name of a principal as used. Returns whether it was unused. The mark may be removed
+    /// after `until`.
     ///
     /// # Errors
     /// Returns an error if there is no room or the store failed.
@@ -109,7 +112,8 @@ impl StoreLimits {
     pub const DEFAULT_BYTES: usize = 256 << 20;
     /// Default of [`used_names`](Self::used_names).
     pub const DEFAULT_USED_NAMES: usize = 400_000;
-    /// Default of [`principal_divisor`](Self::principal_divisor): one principal may use a quarter of the store.
+    /// Default of [`principal_divisor`](Self::principal_divisor): one principal may use a quarter
+    /// of the store.
     pub const DEFAULT_PRINCIPAL_DIVISOR: usize = 4;
 
     /// Creates limits with the default number of used names and the default share of a principal.
@@ -204,8 +208,10 @@ fn place(record: &SessionRecord) -> (Class, Duration, String) {
 impl StoreContents {
     /// Stores a record, evicting other sessions if necessary.
     fn insert(&mut self, record: &SessionRecord, limits: &StoreLimits) -> Result<(), StoreError> {
-        let (size, now) = (record.size(), record.since);
-        let (own_sessions, own_bytes) = (limits.share(limits.sessions), limits.share(limits.bytes));
+        let size = record.size();
+        let now = record.since;
+        let own_sessions = limits.share(limits.sessions);
+        let own_bytes = limits.share(limits.bytes);
         if size > own_bytes {
             return Err(StoreError::Full);
         }
@@ -222,7 +228,8 @@ impl StoreContents {
     }
 
     fn put(&mut self, record: SessionRecord) {
-        let (size, place) = (record.size(), place(&record));
+        let size = record.size();
+        let place = place(&record);
         let own = self.principals.entry(record.principal.clone()).or_default();
         for shelf in [own, &mut self.total] {
             shelf.bytes += size;
@@ -233,7 +240,8 @@ impl StoreContents {
 
     fn take(&mut self, id: &str) -> Option<SessionRecord> {
         let record = self.sessions.remove(id)?;
-        let (size, place) = (record.size(), place(&record));
+        let size = record.size();
+        let place = place(&record);
         let own = self.principals.get_mut(&record.principal);
         for shelf in own.into_iter().chain([&mut self.total]) {
             shelf.bytes -= size;

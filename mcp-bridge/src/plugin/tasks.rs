@@ -19,8 +19,8 @@ use std::time::SystemTime;
 
 /// A stored task that does not run yet. The client does not wait for it but polls its status.
 ///
-/// A task is a session with a mark. It is kept in the session store, so that any program with the store can report its
-/// status, accept answers, and continue it.
+/// A task is a session with a mark. It is kept in the session store, so that any program with the
+/// store can report its status, accept answers, and continue it.
 ///
 /// | session | status of the task |
 /// |---|---|
@@ -86,24 +86,25 @@ pub struct TaskView {
     pub task: Task,
     /// Name of the tool.
     pub tool: String,
-    /// Whether the task could continue but no program runs it: its answers have arrived, or the lease of another program
-    /// that ran it has ended. [`PluginHost::resume`] continues it.
+    /// Whether the task could continue but no program runs it: its answers have arrived, or the
+    /// lease of another program that ran it has ended. [`PluginHost::resume`] continues it.
     pub is_idle: bool,
 }
 
 impl PluginHost {
-    /// Returns whether calls of a tool can be tasks. Always [`TaskSupport::Forbidden`] if the client carries the
-    /// sessions, because then the store has no record of them.
+    /// Returns whether calls of a tool can be tasks. Always [`TaskSupport::Forbidden`] if the
+    /// client carries the sessions, because then the store has no record of them.
     pub fn task_support(&self, tool: &str) -> TaskSupport {
         let tool = self.find(tool).filter(|_| !self.is_stateless());
         tool.map_or(TaskSupport::Forbidden, |tool| tool.task_support().clone())
     }
 
-    /// Stores a call as a task. [`run_task`](Self::run_task) runs it. The clock has to count from the Unix epoch,
-    /// because clients receive the time of creation.
+    /// Stores a call as a task. [`run_task`](Self::run_task) runs it. The clock has to count from
+    /// the Unix epoch, because clients receive the time of creation.
     ///
     /// # Errors
-    /// Returns an error if the tool does not exist, does not support tasks, or the session cannot be stored.
+    /// Returns an error if the tool does not exist, does not support tasks, or the session cannot
+    /// be stored.
     pub async fn start_task(&self, call: NewCall<'_>) -> Result<StartedTask, SessionError> {
         if self.task_support(call.tool) == TaskSupport::Forbidden {
             return Err(SessionError::NoTask(call.tool.into()));
@@ -129,12 +130,12 @@ impl PluginHost {
         self.begin(started.record, started.active, notices).await
     }
 
-    /// Returns the status of a task, for the result of `tasks/get` and for `notifications/tasks`. Contexts of questions
-    /// are put into `carriers`.
+    /// Returns the status of a task, for the result of `tasks/get` and for `notifications/tasks`.
+    /// Contexts of questions are put into `carriers`.
     ///
     /// # Errors
-    /// Returns an error if the task does not exist, belongs to another principal, cannot carry a context, or the store
-    /// failed.
+    /// Returns an error if the task does not exist, belongs to another principal, cannot carry a
+    /// context, or the store failed.
     pub async fn task(
         &self,
         id: &str,
@@ -150,11 +151,12 @@ impl PluginHost {
         Ok(TaskView { task, tool: record.tool, is_idle: is_left || is_answered })
     }
 
-    /// Adds answers to a task, by key. Answers without an open question are ignored. Returns whether all questions are
-    /// answered; [`resume`](Self::resume) then continues the task.
+    /// Adds answers to a task, by key. Answers without an open question are ignored. Returns
+    /// whether all questions are answered; [`resume`](Self::resume) then continues the task.
     ///
     /// # Errors
-    /// Returns an error if the task does not exist, belongs to another principal, or the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, or the store
+    /// failed.
     pub async fn answer_task(
         &self,
         id: &str,
@@ -181,11 +183,12 @@ impl PluginHost {
         Err(SessionError::Contended)
     }
 
-    /// Cancels a task. A task that has ended is unchanged. A program that runs the task notices the cancellation when
-    /// it next stores the task.
+    /// Cancels a task. A task that has ended is unchanged. A program that runs the task notices the
+    /// cancellation when it next stores the task.
     ///
     /// # Errors
-    /// Returns an error if the task does not exist, belongs to another principal, or the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, or the store
+    /// failed.
     pub async fn cancel_task(&self, id: &str, principal: &str) -> Result<(), SessionError> {
         self.load_task(id, principal).await?;
         self.abort(id, principal, "the client cancelled the task").await
@@ -194,7 +197,8 @@ impl PluginHost {
     /// Ends a task with a protocol error because it cannot continue.
     ///
     /// # Errors
-    /// Returns an error if the task does not exist, belongs to another principal, or the store failed.
+    /// Returns an error if the task does not exist, belongs to another principal, or the store
+    /// failed.
     pub async fn fail_task(
         &self,
         id: &str,

@@ -40,10 +40,12 @@ pub struct PluginTool {
 }
 
 impl PluginTool {
-    /// Starts the definition of a tool. `version` identifies the code of the tool. Change it whenever the questions or
-    /// their order change, so that an answer never reaches different code.
+    /// Starts the definition of a tool. `version` identifies the code of the tool. Change it
+    /// whenever the questions or their order change, so that an answer never reaches different
+    /// code.
     ///
-    /// Questions are declared first. A tool without questions declares [`NoElicitations`](super::NoElicitations):
+    /// Questions are declared first. A tool without questions declares
+    /// [`NoElicitations`](super::NoElicitations):
     ///
     /// ```
     /// use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
@@ -112,7 +114,8 @@ impl PluginTool {
         &self.tool
     }
 
-    /// Returns the fingerprint of the code. It depends on the version, the arguments and the questions.
+    /// Returns the fingerprint of the code. It depends on the version, the arguments and the
+    /// questions.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -197,9 +200,10 @@ pub enum DefinitionError {
 }
 
 impl<E> PluginToolBuilder<E> {
-    /// Sets whether a call can be a [task](crate::mcp::tasks), for clients since 2026-07-28 that declare tasks. The
-    /// default is [`TaskSupport::Forbidden`]. A tool that requires tasks rejects other clients. Policies without a
-    /// store, such as [`Token`](super::SuspendPolicy::Token), ignore the setting.
+    /// Sets whether a call can be a [task](crate::mcp::tasks), for clients since 2026-07-28 that
+    /// declare tasks. The default is [`TaskSupport::Forbidden`]. A tool that requires tasks rejects
+    /// other clients. Policies without a store, such as [`Token`](super::SuspendPolicy::Token),
+    /// ignore the setting.
     #[must_use]
     pub fn task_support(mut self, support: TaskSupport) -> Self {
         self.task_support = support;
@@ -248,8 +252,8 @@ impl<E> PluginToolBuilder<E> {
         self
     }
 
-    /// Sets the output schema: that of `R`, the type that the body returns. Clients up to 2025-11-25 receive it if `R` is
-    /// an object.
+    /// Sets the output schema: that of `R`, the type that the body returns. Clients up to
+    /// 2025-11-25 receive it if `R` is an object.
     #[must_use]
     pub fn output<R: JsonSchema + DeserializeOwned>(mut self) -> Self {
         self.tool.output_schema =
@@ -264,11 +268,11 @@ impl<E> PluginToolBuilder<E> {
         PluginToolBuilder { tool, version, task_support, sampling, output, elicits: PhantomData }
     }
 
-    /// Sets the body of the tool. Its value becomes the structured content of the result, and also text content for
-    /// models that read only text: a string unchanged, any other value as JSON.
+    /// Sets the body of the tool. Its value becomes the structured content of the result, and also
+    /// text content for models that read only text: a string unchanged, any other value as JSON.
     ///
-    /// The arguments are an object: a struct, a map, or `()` for no arguments. Properties keep the order of their
-    /// declaration.
+    /// The arguments are an object: a struct, a map, or `()` for no arguments. Properties keep the
+    /// order of their declaration.
     ///
     /// # Errors
     /// Returns an error if the name or the arguments are invalid, the value is not of the declared
@@ -293,8 +297,9 @@ impl<E> PluginToolBuilder<E> {
         })
     }
 
-    /// Sets the body of a tool that creates its result: content such as images, audio, resources and links, and
-    /// structured content, which has to conform to the declared [output](Self::output).
+    /// Sets the body of a tool that creates its result: content such as images, audio, resources
+    /// and links, and structured content, which has to conform to the declared
+    /// [output](Self::output).
     ///
     /// ```
     /// use mcp_bridge::mcp::content::{ContentBlock, MediaContent};
@@ -312,7 +317,8 @@ impl<E> PluginToolBuilder<E> {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the name or the arguments are invalid, or the answer type of a question has no form.
+    /// Returns an error if the name or the arguments are invalid, or the answer type of a question
+    /// has no form.
     pub fn execute_with_result<P, F>(
         self,
         body: impl Fn(P, PluginContext<E>) -> F + Send + Sync + 'static,
@@ -357,7 +363,8 @@ fn schema_of<T: JsonSchema>() -> Result<Raw, Violation> {
 
 /// Returns whether a tool name is valid.
 ///
-/// Spec: [Tool Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
+/// Spec: [Tool
+/// Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
 fn is_valid_name(name: &str) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     (1..=128).contains(&name.len()) && name.bytes().all(is_valid)

@@ -16,17 +16,22 @@ use jsonrpc_core::{ErrorObject, open_enum};
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SuspendPolicy {
-    /// The tool stays in memory. Its code has no restrictions. The call is lost when the program ends.
+    /// The tool stays in memory. Its code has no restrictions. The call is lost when the program
+    /// ends.
     Park,
-    /// Like [`Park`](Self::Park) within the same program. In other programs, and after a restart, the tool runs again
-    /// with its journal, so its code has to be deterministic as for [`Replay`](Self::Replay).
+    /// Like [`Park`](Self::Park) within the same program. In other programs, and after a restart,
+    /// the tool runs again with its journal, so its code has to be deterministic as for
+    /// [`Replay`](Self::Replay).
     ParkOrReplay,
-    /// The tool is dropped, and runs again with its journal in any program that has its code and the store.
+    /// The tool is dropped, and runs again with its journal in any program that has its code and
+    /// the store.
     Replay,
-    /// Like [`Replay`](Self::Replay), but the client carries the journal as a sealed state. The store contains only the
-    /// marks of used states, with `is_single_use`. Such a call is not listed and cannot be aborted.
+    /// Like [`Replay`](Self::Replay), but the client carries the journal as a sealed state. The
+    /// store contains only the marks of used states, with `is_single_use`. Such a call is not
+    /// listed and cannot be aborted.
     Token {
-        /// Seals the state. A state that has expired, was modified, or belongs to another call is rejected.
+        /// Seals the state. A state that has expired, was modified, or belongs to another call is
+        /// rejected.
         codec: Arc<dyn StateCodec + Send + Sync>,
         /// Whether a state can be used only once. If a result was lost, its call then starts over.
         is_single_use: bool,
@@ -72,7 +77,8 @@ pub struct Resumption<'a> {
     pub arguments: Option<&'a Raw>,
     /// The caller.
     pub principal: &'a str,
-    /// Answers by key, possibly incomplete. Repeated answers and answers without a question are ignored.
+    /// Answers by key, possibly incomplete. Repeated answers and answers without a question are
+    /// ignored.
     pub answers: Vec<(String, Outcome)>,
 }
 
@@ -100,12 +106,12 @@ pub enum SessionError {
     /// The tool does not exist.
     #[error("unknown tool `{0}`")]
     UnknownTool(String),
-    /// The session does not exist, belongs to another principal, or was lost; or its state was modified, used, or has
-    /// expired.
+    /// The session does not exist, belongs to another principal, or was lost; or its state was
+    /// modified, used, or has expired.
     #[error("session not found")]
     NotFound,
-    /// The session is parked in another program, which has to receive the answer. If that program has ended,
-    /// [`PluginHost::lose`](super::PluginHost::lose) ends the session.
+    /// The session is parked in another program, which has to receive the answer. If that program
+    /// has ended, [`PluginHost::lose`](super::PluginHost::lose) ends the session.
     #[error("the session is parked in `{owner}`")]
     Elsewhere {
         /// The program.
@@ -140,7 +146,8 @@ pub enum SessionError {
     /// The call ended with a protocol error, which the model does not receive.
     #[error(transparent)]
     Protocol(ErrorObject),
-    /// The call cannot be a task: the tool does not support tasks, or the policy does not store sessions.
+    /// The call cannot be a task: the tool does not support tasks, or the policy does not store
+    /// sessions.
     #[error("calls of `{0}` cannot be tasks")]
     NoTask(String),
     /// The store failed.
@@ -154,7 +161,8 @@ pub enum SessionError {
 open_enum! {
     /// Reason why a session cannot continue.
     pub enum PluginSessionErrorCode {
-        /// The session does not exist, has expired, belongs to another caller, or is held by another program.
+        /// The session does not exist, has expired, belongs to another caller, or is held by
+        /// another program.
         SessionNotFound = "SESSION_NOT_FOUND",
         /// The session was aborted.
         SessionAborted = "SESSION_ABORTED",

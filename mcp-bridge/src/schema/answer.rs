@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Extra, Raw};
 use serde_json::Number;
 
-/// Validates the content of an accepted form against its schema. Checks required fields, types, bounds, choices and
-/// formats.
+/// Validates the content of an accepted form against its schema. Checks required fields, types,
+/// bounds, choices and formats.
 ///
 /// Unknown fields are allowed. A field with an undecodable schema accepts any value.
 ///
@@ -151,7 +151,8 @@ fn is_email(value: &str) -> bool {
         })
 }
 
-/// Returns whether a text has the shape of an absolute URI: a scheme, a colon, and only characters that URIs permit.
+/// Returns whether a text has the shape of an absolute URI: a scheme, a colon, and only characters
+/// that URIs permit.
 fn is_uri(value: &str) -> bool {
     let Some((scheme, rest)) = value.split_once(':') else { return false };
     let is_scheme = scheme.starts_with(|it: char| it.is_ascii_alphabetic())
@@ -178,7 +179,8 @@ fn is_date(value: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Returns whether a text is a `date-time` of [RFC 3339](https://www.rfc-editor.org/rfc/rfc3339#section-5.6).
+/// Returns whether a text is a `date-time` of [RFC
+/// 3339](https://www.rfc-editor.org/rfc/rfc3339#section-5.6).
 fn is_date_time(value: &str) -> bool {
     let Some((date, time)) = value.split_once(['T', 't']) else { return false };
     let (time, offset) = match time.strip_suffix(['Z', 'z']) {

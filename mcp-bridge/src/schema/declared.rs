@@ -1,5 +1,6 @@
-//! Declaration order of the fields of a type. The JSON Schema of a type lists the fields by name, because `serde_json`
-//! sorts members; the `Deserialize` implementation of a struct preserves the order.
+//! Declaration order of the fields of a type. The JSON Schema of a type lists the fields by name,
+//! because `serde_json` sorts members; the `Deserialize` implementation of a struct preserves the
+//! order.
 use alloc::string::String;
 use core::fmt;
 use serde::de::value::StrDeserializer;
@@ -8,8 +9,8 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// Returns the fields of the struct at `path` in a `T`, as declared. Returns `None` if there is no struct, or one with
-/// flattened fields.
+/// Returns the fields of the struct at `path` in a `T`, as declared. Returns `None` if there is no
+/// struct, or one with flattened fields.
 pub(crate) fn fields_at<T: DeserializeOwned>(path: &[String]) -> Option<&'static [&'static str]> {
     let mut fields = None;
     // Deserialization always ends with an error, because there is no value.

@@ -17,9 +17,11 @@ pub(crate) fn get<T: Wire>(schema: &Extra, keyword: &str) -> Option<T> {
     schema.get(keyword)?.decode().ok()
 }
 
-/// Resolves references and `allOf` at the top of a schema and merges them with the keywords beside them.
+/// Resolves references and `allOf` at the top of a schema and merges them with the keywords beside
+/// them.
 ///
-/// `budget` is the number of references that may still be resolved, since a reference may be recursive.
+/// `budget` is the number of references that may still be resolved, since a reference may be
+/// recursive.
 pub(crate) fn open(
     root: &Extra,
     schema: &Raw,

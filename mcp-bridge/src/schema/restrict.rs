@@ -14,19 +14,21 @@ mod primitive;
 /// Maximum number of fields of a form.
 pub const MAX_FIELDS: usize = 256;
 
-/// Number of levels of nested objects that become fields. Deeper objects become a field for JSON text.
+/// Number of levels of nested objects that become fields. Deeper objects become a field for JSON
+/// text.
 pub const MAX_LEVELS: usize = 4;
 
 /// Maximum number of references that are resolved in one schema.
 const MAX_REFERENCES: usize = 1024;
 
-/// Converts a schema into a form that strict clients accept. The [module](super) has the table of conversions.
+/// Converts a schema into a form that strict clients accept. The [module](super) has the table of
+/// conversions.
 ///
 /// Fields keep the order of the properties of the schema.
 ///
 /// # Errors
-/// Returns an error if the schema does not describe an object, refers to another document, has too many references, more
-/// than [`MAX_FIELDS`] fields, or fields that get the same name.
+/// Returns an error if the schema does not describe an object, refers to another document, has too
+/// many references, more than [`MAX_FIELDS`] fields, or fields that get the same name.
 pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
     restrict_in_order(schema, |_| None)
 }
@@ -82,8 +84,8 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Returns the position of each path member among its siblings. Members without a known position come last, in
-    /// schema order.
+    /// Returns the position of each path member among its siblings. Members without a known
+    /// position come last, in schema order.
     fn rank(&self, order: impl Fn(&[String]) -> Option<&'static [&'static str]>) -> Vec<usize> {
         let mut rank = Vec::new();
         for (depth, member) in self.path.iter().enumerate() {
@@ -225,7 +227,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Removes `null` from the types, alternatives and constants of a schema. Returns whether it was present.
+    /// Removes `null` from the types, alternatives and constants of a schema. Returns whether it
+    /// was present.
     fn without_null(&mut self, schema: Extra, at: &str) -> Result<(Extra, bool), Violation> {
         let mut schema = schema;
         let mut is_nullable = false;
@@ -250,7 +253,8 @@ impl Work<'_> {
         }
         for keyword in ["anyOf", "oneOf"] {
             let Some(alternatives) = get::<Vec<Raw>>(&schema, keyword) else { continue };
-            let (mut left, before) = (Vec::new(), alternatives.len());
+            let mut left = Vec::new();
+            let before = alternatives.len();
             for alternative in &alternatives {
                 let opened = open(self.root, alternative, at, &mut self.budget)?;
                 if !is_null(&opened) {
@@ -269,8 +273,8 @@ fn is_null(schema: &Extra) -> bool {
         || schema.get("const").is_some_and(|constant| constant.as_str() == "null")
 }
 
-/// Replaces the alternatives of a schema by the remaining ones. A single alternative is merged with the keywords beside
-/// it.
+/// Replaces the alternatives of a schema by the remaining ones. A single alternative is merged with
+/// the keywords beside it.
 fn instead(schema: &Extra, keyword: &str, left: Vec<Extra>) -> Option<Extra> {
     let mut result = Extra::new();
     match &left[..] {

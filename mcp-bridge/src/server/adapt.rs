@@ -11,8 +11,8 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 /// Members of results since 2026-07-28: the type, the time and the scope of caches.
 const NEW: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
-/// Adapts a tool to the version of a client. Clients up to 2025-11-25 reject a whole list that contains an output
-/// schema other than an object, and newer versions do not define `execution`.
+/// Adapts a tool to the version of a client. Clients up to 2025-11-25 reject a whole list that
+/// contains an output schema other than an object, and newer versions do not define `execution`.
 pub(super) fn tool_for(tool: &Tool, version: &ProtocolVersion) -> Tool {
     let mut tool = tool.clone();
     match version.era() {
@@ -41,7 +41,8 @@ pub(super) fn result_for(mut result: CallToolResult, version: &ProtocolVersion) 
     result
 }
 
-/// Adapts the outcome of a request that a server of another version answered, for a client of `era`.
+/// Adapts the outcome of a request that a server of another version answered, for a client of
+/// `era`.
 ///
 /// | outcome | for a client up to 2025-11-25 | for a client since 2026-07-28 |
 /// |---|---|---|
@@ -51,7 +52,8 @@ pub(super) fn result_for(mut result: CallToolResult, version: &ProtocolVersion) 
 ///
 /// All other members are kept.
 ///
-/// Spec: [Error Handling](https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling)
+/// Spec: [Error
+/// Handling](https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling)
 ///
 /// # Errors
 /// Returns the adapted error of the outcome.

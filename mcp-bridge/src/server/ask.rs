@@ -60,8 +60,8 @@ pub enum AskError {
         /// The required capabilities.
         required: Box<ClientCapabilities>,
     },
-    /// The call requested input more often than [`ServerOptions::max_rounds`](super::ServerOptions::max_rounds)
-    /// permits.
+    /// The call requested input more often than
+    /// [`ServerOptions::max_rounds`](super::ServerOptions::max_rounds) permits.
     #[error("the call requested input too often")]
     TooManyRounds,
     /// Too many requests to the client are open, or the connection is closed.
@@ -86,8 +86,8 @@ pub fn missing_capability_error(required: &ClientCapabilities) -> ErrorObject {
     error
 }
 
-/// Returns the paths of declared capabilities, such as `elicitation.form`. A capability with members is represented by
-/// its members.
+/// Returns the paths of declared capabilities, such as `elicitation.form`. A capability with
+/// members is represented by its members.
 fn names(capabilities: &ClientCapabilities) -> Vec<String> {
     let all = Raw::from_value(capabilities).ok().and_then(|all| all.decode::<Extra>().ok());
     let mut names = Vec::new();
@@ -109,13 +109,15 @@ pub(super) struct OpenQuestion {
 }
 
 impl Server {
-    /// Requests the input that a call needs. The tool is [called](ServerEvent::Call) again with the answers.
+    /// Requests the input that a call needs. The tool is [called](ServerEvent::Call) again with the
+    /// answers.
     ///
-    /// Up to 2025-11-25 the requests are sent to the client and expire at `deadline`; the call stays open and keeps its
-    /// id. Since 2026-07-28 the call ends with `input_required`.
+    /// Up to 2025-11-25 the requests are sent to the client and expire at `deadline`; the call
+    /// stays open and keeps its id. Since 2026-07-28 the call ends with `input_required`.
     ///
     /// # Errors
-    /// Returns an error if the client cannot be asked. No message was sent and the call is unchanged.
+    /// Returns an error if the client cannot be asked. No message was sent and the call is
+    /// unchanged.
     pub fn ask(
         &mut self,
         call: CallId,

@@ -9,8 +9,8 @@ use jsonrpc_core::{ErrorObject, RequestId};
 impl Server {
     /// Ends a call with a result.
     ///
-    /// Content that the version of the client does not support is removed: up to 2025-11-25, structured content that is
-    /// not an object.
+    /// Content that the version of the client does not support is removed: up to 2025-11-25,
+    /// structured content that is not an object.
     ///
     /// # Errors
     /// Returns an error if the call has ended.
@@ -21,8 +21,8 @@ impl Server {
         Ok(())
     }
 
-    /// Ends a call with a protocol error. To report a failure of the tool to the model, [finish](Self::finish) the call
-    /// with an `isError` result instead.
+    /// Ends a call with a protocol error. To report a failure of the tool to the model,
+    /// [finish](Self::finish) the call with an `isError` result instead.
     ///
     /// # Errors
     /// Returns an error if the call has ended.
@@ -49,8 +49,9 @@ impl Server {
         Ok(())
     }
 
-    /// Sends a log message of a call, if the client requested its level: in the `_meta` of the call since 2026-07-28,
-    /// with `logging/setLevel` before. Clients before 2026-07-28 that set no level receive all messages.
+    /// Sends a log message of a call, if the client requested its level: in the `_meta` of the call
+    /// since 2026-07-28, with `logging/setLevel` before. Clients before 2026-07-28 that set no
+    /// level receive all messages.
     ///
     /// # Errors
     /// Returns an error if the call has ended.

@@ -14,12 +14,14 @@ use jsonrpc_core::{ErrorObject, MessageBuf, RequestId};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// A tool is called, for the first time or again. End the call with [`Server::finish`](super::Server::finish), [`Server::fail`](super::Server::fail) or
+    /// A tool is called, for the first time or again. End the call with
+    /// [`Server::finish`](super::Server::finish), [`Server::fail`](super::Server::fail) or
     /// [`Server::ask`](super::Server::ask).
     Call(Box<ToolCall>),
     /// The client cancelled a call. The call has ended; further output for it is dropped.
     Cancelled(CallId),
-    /// A request that is not about tools. Answer it with [`Server::respond`](super::Server::respond).
+    /// A request that is not about tools. Answer it with
+    /// [`Server::respond`](super::Server::respond).
     Request {
         /// Id of the request.
         id: RequestId,
@@ -35,7 +37,8 @@ pub enum ServerEvent {
     Unsubscribed(String),
     /// A notification that the server itself does not handle.
     Notification(ClientNotification),
-    /// A line was malformed or is not a message that a server receives. An error response was sent if one is due.
+    /// A line was malformed or is not a message that a server receives. An error response was sent
+    /// if one is due.
     Malformed(String),
 }
 
@@ -59,13 +62,14 @@ pub struct ToolCall {
     pub client_info: Option<Implementation>,
     /// Token for progress notifications, if the client requested them.
     pub progress_token: Option<RequestId>,
-    /// Minimum level of log messages: of this call, or of the session up to 2025-11-25. `None` if the client requested none.
+    /// Minimum level of log messages: of this call, or of the session up to 2025-11-25. `None` if
+    /// the client requested none.
     pub log_level: Option<LoggingLevel>,
-    /// The state that the tool returned when it asked. `None` in the first call. Since 2026-07-28 it passed through the
-    /// client, which may have modified it.
+    /// The state that the tool returned when it asked. `None` in the first call. Since 2026-07-28
+    /// it passed through the client, which may have modified it.
     pub request_state: Option<String>,
-    /// Answers by key, each the result of its method. Clients up to 2025-11-25 may answer with an error; newer clients
-    /// cannot. Answers may be missing, and others may be unsolicited.
+    /// Answers by key, each the result of its method. Clients up to 2025-11-25 may answer with an
+    /// error; newer clients cannot. Answers may be missing, and others may be unsolicited.
     pub responses: Vec<(String, Result<Raw, ErrorObject>)>,
 }
 
@@ -82,6 +86,7 @@ impl ToolCall {
 pub struct Outgoing {
     /// The message.
     pub message: MessageBuf,
-    /// The client request that the message belongs to. Over HTTP the message is sent in the response to that request.
+    /// The client request that the message belongs to. Over HTTP the message is sent in the
+    /// response to that request.
     pub related: Option<RequestId>,
 }

@@ -16,7 +16,8 @@ pub enum CallOutcome {
     Done(Box<CallToolResult>),
     /// The call needs input. The tool is called again with the answers.
     Needs(Needs),
-    /// The call continues as a task, which the client polls. See [`ToolCall::takes_task`](super::ToolCall::takes_task).
+    /// The call continues as a task, which the client polls. See
+    /// [`ToolCall::takes_task`](super::ToolCall::takes_task).
     Task(Box<Task>),
     /// A protocol error, which the model does not receive.
     Failed(ErrorObject),
@@ -38,8 +39,8 @@ impl CallOutcome {
 }
 
 impl Server {
-    /// Ends a call with its outcome. Requests to a client up to 2025-11-25 expire at `deadline`. The call fails if its
-    /// client cannot be asked or does not support tasks.
+    /// Ends a call with its outcome. Requests to a client up to 2025-11-25 expire at `deadline`.
+    /// The call fails if its client cannot be asked or does not support tasks.
     ///
     /// # Errors
     /// Returns an error if the call has ended.

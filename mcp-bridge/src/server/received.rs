@@ -1,4 +1,5 @@
-//! A client message. Its params are decoded once, for the routing of the transport and for the server.
+//! A client message. Its params are decoded once, for the routing of the transport and for the
+//! server.
 use crate::mcp::base::{RequestMetaObject, RequestParams};
 use crate::mcp::dispatch::ClientRequest;
 #[cfg(feature = "http")]
@@ -81,7 +82,8 @@ impl ReadParams {
         Some(self.meta.as_ref().ok()?.protocol_version.as_ref()?.as_str())
     }
 
-    /// Returns the name of the tool, prompt or task, or the URI of the resource, that the request is about.
+    /// Returns the name of the tool, prompt or task, or the URI of the resource, that the request
+    /// is about.
     #[cfg(feature = "http")]
     pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self.request()? {

@@ -43,7 +43,8 @@ pub struct ServerOptions {
     pub ttl_ms: u64,
     /// Scope in which lists may be cached. Since 2026-07-28.
     pub cache_scope: CacheScope,
-    /// Maximum number of times that the tool of an open call runs. It may request input one time less.
+    /// Maximum number of times that the tool of an open call runs. It may request input one time
+    /// less.
     pub max_rounds: u32,
     /// The offered skills. See [`offer_skills`](Self::offer_skills).
     #[cfg(feature = "skills")]
@@ -51,7 +52,8 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
-    /// Default of [`max_rounds`](Self::max_rounds). Clients of 2026-07-28 repeat a call at most ten times.
+    /// Default of [`max_rounds`](Self::max_rounds). Clients of 2026-07-28 repeat a call at most ten
+    /// times.
     pub const DEFAULT_MAX_ROUNDS: u32 = 16;
 
     /// Creates the options of a tool server.

@@ -1,11 +1,14 @@
 //! Protection of states that pass through a client.
 use alloc::string::String;
 
-/// Seals a state that passes through a client, so that it cannot be modified or used for another purpose.
+/// Seals a state that passes through a client, so that it cannot be modified or used for another
+/// purpose.
 ///
-/// An implementation should also bind the state to the user if several users share a server, and let it expire.
+/// An implementation should also bind the state to the user if several users share a server, and
+/// let it expire.
 ///
-/// Spec: [Server Requirements](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow)
+/// Spec: [Server
+/// Requirements](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow)
 /// (2026-07-28)
 ///
 /// ```

@@ -101,10 +101,11 @@ impl Server {
         }
     }
 
-    /// Notifies subscribers of a change, as their versions require. Tools are replaced by [`set_tools`](Self::set_tools), which
-    /// notifies by itself.
+    /// Notifies subscribers of a change, as their versions require. Tools are replaced by
+    /// [`set_tools`](Self::set_tools), which notifies by itself.
     ///
-    /// A change of a resource concerns subscriptions to the resource and to the folders that contain it.
+    /// A change of a resource concerns subscriptions to the resource and to the folders that
+    /// contain it.
     pub fn notify_changed(&mut self, change: &ServerChange) {
         let session = self.session.as_ref();
         if session.is_some() && self.subscriptions.covers_session(change) {

@@ -1,7 +1,7 @@
 //! Calls that continue as tasks, by the extension `io.modelcontextprotocol/tasks`.
 //!
-//! The server does not store tasks. Requests about tasks are passed on as [`ServerEvent::Request`](super::ServerEvent)
-//! after the capabilities of the client were checked.
+//! The server does not store tasks. Requests about tasks are passed on as
+//! [`ServerEvent::Request`](super::ServerEvent) after the capabilities of the client were checked.
 use super::ask::missing_capability_error;
 use super::requests::not_found;
 use super::subscriptions::subscription;
@@ -16,7 +16,8 @@ use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 
 impl ToolCall {
-    /// Returns whether the client accepts a task as the result: it uses 2026-07-28 or later and declared the extension.
+    /// Returns whether the client accepts a task as the result: it uses 2026-07-28 or later and
+    /// declared the extension.
     pub fn takes_task(&self) -> bool {
         self.version.era() != Some(Era::Legacy)
             && is_declared(self.capabilities.extensions.as_ref())
@@ -34,11 +35,12 @@ impl Server {
     /// Maximum number of tasks in one subscription.
     pub const MAX_TASKS_LISTENED: usize = 256;
 
-    /// Ends a call with a task. The client polls the task from now on, so the task has to be stored before.
+    /// Ends a call with a task. The client polls the task from now on, so the task has to be stored
+    /// before.
     ///
     /// # Errors
-    /// Returns an error if the call has ended, or its client [does not support tasks](ToolCall::takes_task). The call
-    /// is unchanged.
+    /// Returns an error if the call has ended, or its client [does not support
+    /// tasks](ToolCall::takes_task). The call is unchanged.
     pub fn create_task(&mut self, call: CallId, task: Task) -> Result<(), AskError> {
         let open = self.calls.get(&call).ok_or(CallNotOpen)?;
         if !open.call.takes_task() {
@@ -51,7 +53,8 @@ impl Server {
         Ok(())
     }
 
-    /// Notifies subscribers of the status of a task. The caller has already checked that the clients may access it.
+    /// Notifies subscribers of the status of a task. The caller has already checked that the
+    /// clients may access it.
     pub fn notify_task(&mut self, task: &Task) {
         let listeners = self.subscriptions.listeners.iter().filter(|(_, filter)| {
             filter.task_ids.iter().flatten().any(|listened| *listened == task.task_id)

@@ -124,7 +124,8 @@ pub enum SkillError {
 
 /// Checks that a skill of a server meets the specification and its limits.
 ///
-/// Spec: [Agent Skills](https://agentskills.io/specification#frontmatter), [Skill Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
+/// Spec: [Agent Skills](https://agentskills.io/specification#frontmatter), [Skill
+/// Entries](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#skill-entries)
 ///
 /// # Errors
 /// Returns the first problem. A host must not load the skill.
@@ -148,7 +149,8 @@ pub fn check(skill: &Skill) -> Result<(), SkillError> {
     }
 }
 
-/// Returns what is expected of a field that differs. Some clients reject a whole list for one such skill.
+/// Returns what is expected of a field that differs. Some clients reject a whole list for one such
+/// skill.
 fn frontmatter_problem(frontmatter: &SkillFrontmatter) -> Option<&'static str> {
     let has_length = |text: &str, max| (1..=max).contains(&text.chars().count());
     let field = |name| frontmatter.extra.get(name).map(|raw| raw.decode().unwrap_or(Value::Null));
@@ -172,7 +174,8 @@ fn check_files(skill: &Skill, root: &str, files: &[SkillResource]) -> Result<(),
     if files.len() > MAX_SKILL_FILES {
         return Err(SkillError::TooManyFiles(files.len()));
     }
-    let (mut seen, mut total) = (BTreeSet::new(), 0_u64);
+    let mut seen = BTreeSet::new();
+    let mut total = 0_u64;
     for file in files {
         let uri = || file.uri.clone();
         let size = file.size.as_u64().filter(|_| is_digest(&file.digest));
@@ -197,10 +200,12 @@ fn check_files(skill: &Skill, root: &str, files: &[SkillResource]) -> Result<(),
 ///
 /// A match proves that the list and the file belong together, not that the server is trustworthy.
 ///
-/// Spec: [Integrity and Verification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#integrity-and-verification)
+/// Spec: [Integrity and
+/// Verification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#integrity-and-verification)
 ///
 /// # Errors
-/// Returns an error if the file is not in the list, or differs from it. Its contents must not be used.
+/// Returns an error if the file is not in the list, or differs from it. Its contents must not be
+/// used.
 pub fn verify(skill: &Skill, contents: &ResourceContents) -> Result<Vec<u8>, SkillError> {
     let uri = || contents.uri.clone();
     let SkillResources::Files(files) = &skill.resources else {
@@ -227,8 +232,8 @@ pub fn digest(bytes: &[u8]) -> String {
     digits.iter().fold(String::from("sha256:"), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// Returns the YAML of the frontmatter of a `SKILL.md`, without the lines that delimit it. A host compares it, as JSON, with
-/// the frontmatter of the skill: see [`is_same_frontmatter`].
+/// Returns the YAML of the frontmatter of a `SKILL.md`, without the lines that delimit it. A host
+/// compares it, as JSON, with the frontmatter of the skill: see [`is_same_frontmatter`].
 ///
 /// ```
 /// use mcp_bridge::skills::frontmatter_text;
@@ -250,11 +255,13 @@ pub fn frontmatter_text(skill_file: &str) -> Option<&str> {
     None
 }
 
-/// Returns whether the frontmatter of a `SKILL.md` is that of its entry. A host must not load a skill if it is not.
+/// Returns whether the frontmatter of a `SKILL.md` is that of its entry. A host must not load a
+/// skill if it is not.
 ///
 /// Numbers are compared by value: parsers of YAML read `1e3` as an integer or not.
 ///
-/// Spec: [Integrity and Verification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#integrity-and-verification)
+/// Spec: [Integrity and
+/// Verification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#integrity-and-verification)
 pub fn is_same_frontmatter(file: &SkillFrontmatter, entry: &SkillFrontmatter) -> bool {
     let value = |it: &SkillFrontmatter| Raw::of(it).decode::<Value>().ok();
     matches!((value(file), value(entry)), (Some(file), Some(entry)) if is_same(&file, &entry))

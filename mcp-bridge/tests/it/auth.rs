@@ -13,7 +13,8 @@ pub(crate) const RANDOM: [u8; 64] = {
         116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37,
         77, 105, 214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
     ];
-    let (mut random, mut at) = ([9; 64], 0);
+    let mut random = [9; 64];
+    let mut at = 0;
     while at < verifier.len() {
         random[at] = verifier[at];
         at += 1;

@@ -137,11 +137,13 @@ fn proofs_are_those_of_the_examples_of_the_specification() {
 fn tokens_are_bound_where_both_servers_support_it() {
     let required = json!({ "dpop_bound_access_tokens_required": true });
     let listed = |algs: Value| json!({ "dpop_signing_alg_values_supported": algs });
-    let (able, unable) = (able(), server(ISSUER));
+    let able = able();
+    let unable = server(ISSUER);
     let other = with(server(ISSUER), listed(json!(["RS256"])));
     let no_dpop = || Some(AuthError::NoDpop(ISSUER.into()));
     let cases = [
-        // Challenge, metadata of both servers, whether the client requires it, whether a proof is sent, error.
+        // Challenge, metadata of both servers, whether the client requires it, whether a proof is
+        // sent, error.
         ("DPoP", json!({}), &able, false, true, None),
         ("Bearer, DPoP algs=\"RS256 ES256\"", json!({}), &able, false, true, None),
         ("Bearer", listed(json!(["ES256"])), &able, false, true, None),
@@ -271,7 +273,8 @@ fn nonces_stay_with_their_servers() {
     assert_eq!(nonce(&authorizer), None);
     authorizer.handle_server_nonce("server");
     assert_eq!(nonce(&authorizer), Some(json!("server")));
-    // RFC 9449, section 8.1, permits neither spaces nor quotes, and a response without a request has no nonce.
+    // RFC 9449, section 8.1, permits neither spaces nor quotes, and a response without a request
+    // has no nonce.
     for other in ["", "a b", "a\"b", "a\\b", "a\nb", "ä", &"n".repeat(1025)] {
         authorizer.handle_server_nonce(other);
         assert_eq!(nonce(&authorizer), Some(json!("server")), "{other}");
@@ -343,14 +346,16 @@ fn stored_token_needs_the_key() {
     assert_eq!(bound.authorization().as_deref(), Some("DPoP t1"));
     assert!(bound.proof("POST").is_some());
     let without_key = load(&stored, options());
-    assert_eq!((without_key.authorization(), without_key.proof("POST")), (None, None));
+    assert_eq!(without_key.authorization(), None);
+    assert_eq!(without_key.proof("POST"), None);
 
     // Credentials of a version without DPoP.
     let mut older = stored;
     older.as_object_mut().expect("an object").remove("is_bound").expect("a member");
     for (is_required, expected) in [(false, Some("Bearer t1")), (true, None)] {
         let older = load(&older, with_key(options(), is_required));
-        assert_eq!((older.authorization().as_deref(), older.proof("POST")), (expected, None));
+        assert_eq!(older.authorization().as_deref(), expected);
+        assert_eq!(older.proof("POST"), None);
     }
 }
 

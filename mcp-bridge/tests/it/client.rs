@@ -107,7 +107,8 @@ fn invalid_tool_is_left_out_of_the_list() {
         (3, Some("a"), "duplicate tool name"),
     ];
     assert_eq!(bad, expected);
-    assert_eq!((list.ttl_ms, &list.cache_scope), (Some(10), &Some(CacheScope::Private)));
+    assert_eq!(list.ttl_ms, Some(10));
+    assert_eq!(&list.cache_scope, &Some(CacheScope::Private));
 }
 
 /// Interpretation of each response to a call.
@@ -164,8 +165,8 @@ fn responses_to_a_call_are_decoded() {
     }
 }
 
-/// Since 2026-07-28 a call is repeated under a new id with the exact state, the answers, and otherwise unchanged
-/// params. An error is sent as `cancel` or left out.
+/// Since 2026-07-28 a call is repeated under a new id with the exact state, the answers, and
+/// otherwise unchanged params. An error is sent as `cancel` or left out.
 #[test]
 fn call_is_repeated_with_answers() {
     let mut server = Server::ready(Era::Modern);
@@ -184,10 +185,9 @@ fn call_is_repeated_with_answers() {
     let Some(ClientEvent::Needs { call: needing, needs }) = server.client.poll_event() else {
         panic!("no needs")
     };
-    assert_eq!(
-        (needing, needs.request_state.as_deref(), needs.requests.len()),
-        (call, Some(state), 3)
-    );
+    assert_eq!(needing, call);
+    assert_eq!(needs.request_state.as_deref(), Some(state));
+    assert_eq!(needs.requests.len(), 3);
     let error = || Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no"));
     let responses = vec![
         ("q".to_owned(), Ok(wire_raw(&answer("seat", "accept")))),
@@ -214,7 +214,8 @@ fn call_is_repeated_with_answers() {
     assert_eq!(server.take()["params"].get("requestState"), None);
 }
 
-/// Up to 2025-11-25 the server sends requests while the call is open. Each is answered once or cancelled.
+/// Up to 2025-11-25 the server sends requests while the call is open. Each is answered once or
+/// cancelled.
 #[test]
 fn legacy_server_requests_input_during_a_call() {
     let mut server = Server::ready(Era::Legacy);
@@ -252,18 +253,18 @@ fn legacy_server_requests_input_during_a_call() {
         keys.iter().map(|key| (key.clone(), Ok(wire_raw(&json!({ "action": "accept" })))));
     server.client.answer(call, responses.collect()).expect("open");
     let sent = server.take();
-    assert_eq!((&sent["id"], &sent["result"]["action"]), (&json!("one"), &json!("accept")));
+    assert_eq!(&sent["id"], &json!("one"));
+    assert_eq!(&sent["result"]["action"], &json!("accept"));
     assert!(server.client.poll_outgoing().is_none());
     server.line(&ask("three"));
     server.client.poll_event();
     server.client.cancel(call).expect("open");
     let told = [server.take(), server.take()];
     let told = [&told[1], &told[0]];
-    assert_eq!((&told[0]["id"], &told[0]["error"]["code"]), (&json!("three"), &json!(-32800)));
-    assert_eq!(
-        (&told[1]["method"], &told[1]["params"]["requestId"]),
-        (&json!("notifications/cancelled"), &request["id"])
-    );
+    assert_eq!(&told[0]["id"], &json!("three"));
+    assert_eq!(&told[0]["error"]["code"], &json!(-32800));
+    assert_eq!(&told[1]["method"], &json!("notifications/cancelled"));
+    assert_eq!(&told[1]["params"]["requestId"], &request["id"]);
     server.result(&request, json!({ "content": [] }));
     assert!(server.client.poll_event().is_none());
 }

@@ -50,7 +50,8 @@ fn original_format_round_trips() {
     });
     let found = extract(&wire);
     let context = json!({ "flights": [{ "id": "SH-142" }], "seatMap": { "rows": 30 } });
-    assert_eq!((value(&found), found.source), (Some(context.clone()), Some(Carrier::Schema)));
+    assert_eq!(value(&found), Some(context.clone()));
+    assert_eq!(found.source, Some(Carrier::Schema));
     assert_eq!(found.diagnostics, []);
     let clean = write(&found.request);
     let message = "Select a flight from NYC to LAX:\n\n1. SkyHigh $299\n2. CloudAir $349";
@@ -64,7 +65,8 @@ fn original_format_round_trips() {
 #[test]
 fn irregular_messages_are_decoded_by_rule() {
     let header = "--x-model-context: application/json";
-    let (context, none) = (Some(json!({ "a": 1 })), None::<Value>);
+    let context = Some(json!({ "a": 1 }));
+    let none = None::<Value>;
     let deep = format!("{}{}", "{\"a\":".repeat(65), "1".to_owned() + &"}".repeat(65));
     let large = format!("{{\"a\":\"{}\"}}", "x".repeat(Limits::DEFAULT_BYTES));
     let unchanged = None::<&str>;
@@ -80,7 +82,8 @@ fn irregular_messages_are_decoded_by_rule() {
             Some("Hi"),
             None,
         ),
-        // Three line breaks, as one encoder writes them; the message keeps those beyond the separator.
+        // Three line breaks, as one encoder writes them; the message keeps those beyond the
+        // separator.
         (format!("Hi\n\n\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi\n"), None),
         (format!("Hi\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi"), None),
         (format!("{header}\n{{\"a\":1}}"), context.clone(), Some(""), None),
@@ -235,7 +238,8 @@ fn carriers_take_precedence_in_order() {
     for (meta, schema, message, context, source, problems) in table {
         let params = json!({ "message": message, "requestedSchema": schema, "_meta": meta });
         let found = extract(&params);
-        assert_eq!((value(&found), found.source), (context, source), "{params}");
+        assert_eq!(value(&found), context, "{params}");
+        assert_eq!(found.source, source, "{params}");
         let told: Vec<_> =
             found.diagnostics.iter().map(|it| (it.pointer.as_str(), it.problem)).collect();
         assert_eq!(told, problems, "{params}");
@@ -274,7 +278,8 @@ fn context_beyond_the_limits_is_an_error() {
     assert_eq!(context::encode(&mut unknown, &context, &all), Err(EncodeError::Mode));
 }
 
-/// Numbers, order and repeated members are preserved exactly, and the surrounding schema is unchanged.
+/// Numbers, order and repeated members are preserved exactly, and the surrounding schema is
+/// unchanged.
 #[test]
 fn contexts_are_preserved_exactly() {
     let context = r#"{"z":1e2,"a":10000000000000000000000,"z":0.10}"#;

@@ -17,7 +17,8 @@ fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
             let wire_type = wire_types::find(name);
             for file in fs::read_dir(&folder)? {
                 let path = file?.path();
-                let (text, shown) = (fs::read_to_string(&path)?, path.display());
+                let text = fs::read_to_string(&path)?;
+                let shown = path.display();
                 let written = (wire_type.again)(&text).map_err(|e| format!("{shown}: {e}"))?;
                 let given: Value = serde_json::from_str(&text)?;
                 assert_eq!(serde_json::from_str::<Value>(&written)?, given, "{shown}");

@@ -76,7 +76,8 @@ fn check_errors(minimal: &Value, member: Member, name: &str) {
     if member.presence == Presence::Required {
         let error = again(&with(None)).expect_err(member.name);
         let expected = format!("expected member `{}`, got none", member.name);
-        assert_eq!((error.pointer(), error.problem()), ("", &*expected), "{name}");
+        assert_eq!(error.pointer(), "", "{name}");
+        assert_eq!(error.problem(), &*expected, "{name}");
     }
     if member.of != "any" {
         let wrong = Value::from(if member.of == "bool" { "no" } else { "" }).to_string();

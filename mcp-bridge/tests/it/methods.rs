@@ -167,7 +167,8 @@ fn methods_are_decoded_only_for_their_receiver() {
     // No method has such params: a known method rejects them, and an unknown one keeps them.
     let odd: &RawValue = serde_json::from_str("[]").expect("JSON");
     for row in methods::all() {
-        let (name, to_server) = (row.name, row.receiver == Receiver::Server);
+        let name = row.name;
+        let to_server = row.receiver == Receiver::Server;
         let read = match (row.kind, to_server) {
             (MethodKind::Request, true) => {
                 assert!(ServerResult::decode(name, odd).is_err(), "{name}");
@@ -191,5 +192,6 @@ fn methods_are_decoded_only_for_their_receiver() {
         assert!(row.result.is_none_or(|it| it == "Extra" || shapes.contains_key(it)), "{name}");
     }
     let other = ClientRequest::decode("x/y", Some(odd)).expect("any params");
-    assert_eq!((other.method(), other.to_params().expect("JSON")), ("x/y", Some(odd.into())));
+    assert_eq!(other.method(), "x/y");
+    assert_eq!(other.to_params().expect("JSON"), Some(odd.into()));
 }

@@ -98,7 +98,8 @@ fn book_flight_that_stalls(
     tickets: &Arc<AtomicU64>,
     stalls: &Arc<AtomicBool>,
 ) -> PluginTool {
-    let (tickets, stalls) = (Arc::clone(tickets), Arc::clone(stalls));
+    let tickets = Arc::clone(tickets);
+    let stalls = Arc::clone(stalls);
     PluginTool::builder("book_flight", version)
         .description("Books a flight for the user")
         .task_support(TaskSupport::Optional)
@@ -174,7 +175,8 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let (store, nonces) = (Arc::new(MemoryStore::default()), Arc::default());
+        let store = Arc::new(MemoryStore::default());
+        let nonces = Arc::default();
         Self {
             store,
             tickets: Arc::default(),
@@ -276,7 +278,8 @@ pub(crate) fn answer_as(
     answers: impl IntoIterator<Item = (String, Outcome)>,
 ) -> Result<Turn, SessionError> {
     let answers = answers.into_iter().collect();
-    let (tool, arguments) = ("book_flight", None);
+    let tool = "book_flight";
+    let arguments = None;
     block_on(host.resume(Resumption { state, tool, arguments, principal, answers }, None))
 }
 

@@ -94,7 +94,8 @@ fn modern_call_keeps_its_caller_and_meta_in_other_programs() {
 
 #[test]
 fn legacy_client_receives_url_questions_with_an_id() {
-    let (mut server, host) = (server(), host(SuspendPolicy::Park, &Arc::default(), "a"));
+    let mut server = server();
+    let host = host(SuspendPolicy::Park, &Arc::default(), "a");
     let capabilities: Value = serde_json::from_str(CLIENT).expect("JSON");
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "c", "version": "1" },

@@ -13,15 +13,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 proptest! {
-    /// For any programs, order and repetition of answers, one charge is made, and the booking is that of the first
-    /// answers.
+    /// For any programs, order and repetition of answers, one charge is made, and the booking is
+    /// that of the first answers.
     #[test]
     fn session_ends_once(steps in prop::collection::vec((0..3usize, 0..5usize), 0..12)) {
         let world = World::new();
         let hosts = ["a", "b", "c"].map(|owner| world.host(SuspendPolicy::Replay, owner));
         let (state, _) = asked(begin(&hosts[0]));
         let late = ("pickFlight".into(), accept(&json!({ "flightId": "SH-142" })));
-        let (mut flight_id, mut ended) = (None, Vec::new());
+        let mut flight_id = None;
+        let mut ended = Vec::new();
         let in_order = [(0, 0), (1, 1), (2, 2)];
         for (host, which) in steps.into_iter().chain(in_order) {
             let given = [flight(), seat(), tipped(), late.clone(), ("nobody".into(), seat().1)];
@@ -125,12 +126,15 @@ proptest! {
         let (state, _) = asked(begin(&world.host(SuspendPolicy::Replay, "a")));
         asked(answer(&world.host(SuspendPolicy::Replay, "a"), &state, [flight()]));
         let hosts = ["a", "b", "c"].map(|owner| {
-            let (time, tool) = (world.time.clone(), book_flight("1", &world.tickets));
+            let time = world.time.clone();
+            let tool = book_flight("1", &world.tickets);
             let store = Arc::clone(&store);
             PluginHost::new([tool], SuspendPolicy::Replay, store, owner, Arc::new(move || time.now()))
         });
         let mut racing: Vec<_> = hosts.iter().map(|host| {
-            let (tool, arguments, principal) = ("book_flight", None, "ada");
+            let tool = "book_flight";
+            let arguments = None;
+            let principal = "ada";
             let answers = vec![seat()];
             Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers }, None)))
         }).collect();
@@ -156,8 +160,8 @@ enum Came {
 }
 
 proptest! {
-    /// For any interleaving with programs that run past their lease, all programs that complete have the same
-    /// outcome, which is stored with the last epoch.
+    /// For any interleaving with programs that run past their lease, all programs that complete
+    /// have the same outcome, which is stored with the last epoch.
     #[test]
     fn runner_with_an_expired_lease_has_no_effect(
         schedule in prop::collection::vec((0..4usize, prop::bool::weighted(0.1)), 0..40),
@@ -170,18 +174,22 @@ proptest! {
         asked(answer(&first, &state, [seat()]));
         let before = world.record(&state).epoch;
         let hosts = ["a", "b", "c", "d"].map(|owner| {
-            let (time, tool) = (world.time.clone(), book_flight("1", &world.tickets));
+            let time = world.time.clone();
+            let tool = book_flight("1", &world.tickets);
             let store = Arc::clone(&store);
             PluginHost::new([tool], SuspendPolicy::Replay, store, owner, Arc::new(move || time.now()))
         });
         let mut racing: Vec<_> = hosts.iter().map(|host| {
-            let (tool, arguments, principal) = ("book_flight", None, "ada");
+            let tool = "book_flight";
+            let arguments = None;
+            let principal = "ada";
             let answers = vec![tipped()];
             Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers }, None)))
         }).collect();
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
         let to_the_end = (0..4).flat_map(|which| std::iter::repeat_n((which, false), 200));
-        let (mut came, mut epoch) = (Vec::new(), before);
+        let mut came = Vec::new();
+        let mut epoch = before;
         for (which, is_late) in schedule.into_iter().chain(to_the_end) {
             if is_late && world.time.now() < Duration::from_secs(3000) {
                 // Longer than a lease, but in total shorter than the time limit of an answer.

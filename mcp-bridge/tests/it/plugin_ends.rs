@@ -20,7 +20,8 @@ fn session_is_listed_until_it_is_aborted() {
         let host = world.host(policy, "a");
         let (state, _) = asked(begin(&host));
         let active = block_on(host.active()).expect("a store");
-        assert_eq!((active.len(), active[0].status), (1, SessionStatus::AwaitingElicit));
+        assert_eq!(active.len(), 1);
+        assert_eq!(active[0].status, SessionStatus::AwaitingElicit);
         assert!(matches!(block_on(host.abort("9c41", "eve", "")), Err(SessionError::NotFound)));
         block_on(host.abort("9c41", "ada", "changed my mind")).expect("aborted");
         block_on(host.abort("9c41", "ada", "again")).expect("aborted before");
@@ -41,10 +42,9 @@ fn session_expires_and_is_removed() {
     world.time.pass(3600);
     assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::Expired)));
     let record = world.record("9c41");
-    assert_eq!(
-        (record.status, record.waited.as_secs(), record.active.as_secs()),
-        (SessionStatus::Expired, 7199, 0)
-    );
+    assert_eq!(record.status, SessionStatus::Expired);
+    assert_eq!(record.waited.as_secs(), 7199);
+    assert_eq!(record.active.as_secs(), 0);
     world.time.pass(600);
     block_on(host.sweep()).expect("swept");
     assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::NotFound)));
@@ -121,8 +121,11 @@ fn repeated_arguments_are_compared_as_values() {
         let (state, _) = asked(begin(&host));
         let resume =
             |text: &str| {
-                let (arguments, answers) = (Raw::from_text(text).expect("JSON"), vec![flight()]);
-                let (tool, principal, arguments) = ("book_flight", "ada", Some(&arguments));
+                let arguments = Raw::from_text(text).expect("JSON");
+                let answers = vec![flight()];
+                let tool = "book_flight";
+                let principal = "ada";
+                let arguments = Some(&arguments);
                 block_on(host.resume(
                     Resumption { state: &state, tool, arguments, principal, answers },
                     None,

@@ -114,14 +114,10 @@ fn chat_page_receives_start_and_end_of_a_call() {
     let begun = begin(&host);
     let sent = hear(&begun);
     assert_eq!(sent.len(), 1);
-    assert_eq!(
-        (&sent[0]["type"], &sent[0]["tool_name"]),
-        (&json!("tool_start"), &json!("book_flight"))
-    );
-    assert_eq!(
-        (&sent[0]["tool_input"], &sent[0]["source"]),
-        (&json!(arguments.as_str()), &json!("local"))
-    );
+    assert_eq!(&sent[0]["type"], &json!("tool_start"));
+    assert_eq!(&sent[0]["tool_name"], &json!("book_flight"));
+    assert_eq!(&sent[0]["tool_input"], &json!(arguments.as_str()));
+    assert_eq!(&sent[0]["source"], &json!("local"));
     let (state, _) = asked(begun);
     assert!(hear(&Ok(Turn::Taken)).is_empty());
     let refused =
@@ -141,7 +137,9 @@ fn chat_page_receives_start_and_end_of_a_call() {
 fn turns_round_trip_between_programs() {
     let world = World::new();
     let host = world.host(SuspendPolicy::Replay, "a");
-    let (state, tool, principal) = ("9c41", "book_flight", "ada");
+    let state = "9c41";
+    let tool = "book_flight";
+    let principal = "ada";
     let forward = |turn: Result<Turn, SessionError>| {
         let text = serde_json::to_string(&ForwardedTurn::of(&turn)).expect("JSON");
         let read: ForwardedTurn = serde_json::from_str(&text).expect("a turn");

@@ -42,15 +42,20 @@ async fn ask(
 
 fn host(policy: SuspendPolicy, tool: Sampling, host: Sampling) -> PluginHost {
     let builder = PluginTool::builder("ask", "1").elicits::<NoElicitations>().sampling(tool);
-    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(|| Duration::ZERO);
     let tools = [builder.execute(ask).expect("a tool")];
     PluginHost::new(tools, policy, store, "a", clock).with_sampling(host)
 }
 
-/// Runs the tool with a model that responds with `key 4111`. Returns the requests that it received, and the result.
+/// Runs the tool with a model that responds with `key 4111`. Returns the requests that it received,
+/// and the result.
 fn run(host: &PluginHost, requests: Requests) -> (Vec<Value>, Value) {
     let arguments = Raw::from_value(&requests).expect("JSON");
-    let (session_id, call_id, tool, principal) = ("9c41", "c", "ask", "ada");
+    let session_id = "9c41";
+    let call_id = "c";
+    let tool = "ask";
+    let principal = "ada";
     let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     let mut turn = block_on(host.call(call, None));
     let mut received = Vec::new();

@@ -55,7 +55,8 @@ fn title(request: &Value) -> &str {
 
 fn check(result: &Value) {
     let booking = &result["structuredContent"];
-    assert_eq!((&booking["seat"], &booking["tip"]), (&json!("12C"), &json!("Take the train.")));
+    assert_eq!(&booking["seat"], &json!("12C"));
+    assert_eq!(&booking["tip"], &json!("Take the train."));
 }
 
 const ARGUMENTS: fn() -> Value = || json!({ "from": "NYC", "destination": "LAX" });
@@ -65,7 +66,8 @@ fn legacy_client_is_asked_during_the_call() {
     let world = World::new();
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, world.token(true)] {
         let world = World::new();
-        let (mut server, host) = (server(), world.host(policy, "a"));
+        let mut server = server();
+        let host = world.host(policy, "a");
         let capabilities = json!({ "elicitation": {}, "sampling": {} });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "c", "version": "1" } });
         exchange(
@@ -96,7 +98,8 @@ fn modern_client_may_call_again_at_another_program() {
         let meta = json!({ VERSION: "2026-07-28", CAPABILITIES: capabilities });
         let mut params = json!({ "name": "book_flight", "arguments": ARGUMENTS(), "_meta": meta });
         for (id, owner) in ["a", "b", "c"].into_iter().enumerate() {
-            let (mut server, host) = (server(), world.host(policy.clone(), owner));
+            let mut server = server();
+            let host = world.host(policy.clone(), owner);
             let line =
                 json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
             let sent = exchange(&mut server, &host, &line);
@@ -108,7 +111,8 @@ fn modern_client_may_call_again_at_another_program() {
             params["inputResponses"] = Value::Object(answers.collect());
             params["requestState"] = asked["requestState"].clone();
         }
-        let (mut server, host) = (server(), world.host(policy, "d"));
+        let mut server = server();
+        let host = world.host(policy, "d");
         let line = json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params });
         check(&exchange(&mut server, &host, &line)[0]["result"]);
 
@@ -123,7 +127,8 @@ fn modern_client_may_call_again_at_another_program() {
 #[test]
 fn missing_capability_is_named_in_the_error() {
     let world = World::new();
-    let (mut server, host) = (server(), world.host(SuspendPolicy::Replay, "a"));
+    let mut server = server();
+    let host = world.host(SuspendPolicy::Replay, "a");
     let meta = json!({ VERSION: "2026-07-28", CAPABILITIES: {} });
     let params = json!({ "name": "book_flight", "arguments": ARGUMENTS(), "_meta": meta });
     let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });

@@ -56,7 +56,10 @@ where
 }
 
 fn begin(host: &PluginHost) -> Result<Turn, SessionError> {
-    let (session_id, call_id, tool, principal) = ("9c41", "call_1", "ask", "ada");
+    let session_id = "9c41";
+    let call_id = "call_1";
+    let tool = "ask";
+    let principal = "ada";
     let arguments = Raw::from_text("{}").expect("JSON");
     block_on(
         host.call(NewCall { session_id, call_id, tool, arguments, principal, meta: None }, None),
@@ -67,7 +70,10 @@ fn answer(host: &PluginHost, answers: &[(&str, &str)]) -> Result<Turn, SessionEr
     let accepted = |text| value(&json!({ "action": "accept", "content": { "text": text } }));
     let answers = answers.iter().map(|(key, text)| ((*key).to_owned(), accepted(*text)));
     let answers: Vec<(String, Outcome)> = answers.collect();
-    let (state, tool, arguments, principal) = ("9c41", "ask", None, "ada");
+    let state = "9c41";
+    let tool = "ask";
+    let arguments = None;
+    let principal = "ada";
     block_on(host.resume(Resumption { state, tool, arguments, principal, answers }, None))
 }
 

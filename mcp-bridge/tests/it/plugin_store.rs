@@ -18,7 +18,8 @@ use std::time::Duration;
 fn call(host: &PluginHost, id: &str, principal: &str, note: &str) -> Result<Turn, SessionError> {
     let arguments = json!({ "from": "NYC", "destination": "LAX", "note": note }).to_string();
     let arguments = Raw::from_text(arguments).expect("JSON");
-    let (tool, call_id) = ("book_flight", "c");
+    let tool = "book_flight";
+    let call_id = "c";
     block_on(
         host.call(
             NewCall { session_id: id, call_id, tool, arguments, principal, meta: None },
@@ -42,12 +43,17 @@ fn hundred_thousand_calls_without_questions_hold_no_room() {
         ctx.step("work", || async { 1 }).await
     });
     let store = Arc::new(MemoryStore::new(StoreLimits::new(1, 1 << 16)));
-    let (shared, clock) = (Arc::clone(&store), Arc::new(|| Duration::ZERO));
+    let shared = Arc::clone(&store);
+    let clock = Arc::new(|| Duration::ZERO);
     let tools = [tool.expect("a schema")];
     let host = PluginHost::new(tools, SuspendPolicy::Replay, shared, "a", clock);
     for number in 0..100_000 {
-        let (id, arguments) = (number.to_string(), Raw::from_text("{}").expect("JSON"));
-        let (session_id, call_id, tool, principal) = (&*id, "c", "ok", "ada");
+        let id = number.to_string();
+        let arguments = Raw::from_text("{}").expect("JSON");
+        let session_id = &*id;
+        let call_id = "c";
+        let tool = "ok";
+        let principal = "ada";
         let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
         let turn = host.call(call, None).now_or_never().expect("it does not wait");
         assert!(matches!(turn, Ok(Turn::Done(_))), "{number}: {turn:?}");
@@ -109,7 +115,8 @@ fn used_names_are_limited_for_each_principal_until_their_end() {
     let mut limits = StoreLimits::default();
     limits.used_names = 8;
     let store = MemoryStore::new(limits);
-    let (end, end_of_all) = (Duration::from_secs(10), Duration::from_secs(20));
+    let end = Duration::from_secs(10);
+    let end_of_all = Duration::from_secs(20);
     let use_once =
         |who: &str, name: &str, until, now| block_on(store.use_once(who, name, until, now));
     assert!(use_once("eve", "1", end, Duration::ZERO).expect("room"));
@@ -123,13 +130,17 @@ fn used_names_are_limited_for_each_principal_until_their_end() {
 
 /// Polls a resumption once and drops it while its tool waits for something other than an answer.
 fn resume_and_drop(host: &PluginHost, state: &str) {
-    let (tool, arguments, principal, answers) = ("book_flight", None, "ada", vec![seat()]);
+    let tool = "book_flight";
+    let arguments = None;
+    let principal = "ada";
+    let answers = vec![seat()];
     let resumption = Resumption { state, tool, arguments, principal, answers };
     let pending = host.resume(resumption, None).now_or_never();
     assert!(pending.is_none(), "{pending:?}");
 }
 
-/// Creates a world with a tool that completes a charge only on demand, and a call that waits for the seat.
+/// Creates a world with a tool that completes a charge only on demand, and a call that waits for
+/// the seat.
 fn slow_world(policy: &SuspendPolicy) -> (World, PluginHost, String) {
     let world = World::new();
     let host = world.host_that_stalls(policy.clone(), "a");
@@ -165,7 +176,8 @@ fn dropped_run_is_replaced_elsewhere_once_it_is_released() {
 #[test]
 fn run_in_progress_is_not_replaced() {
     let (_, host, state) = slow_world(&SuspendPolicy::Replay);
-    let (tool, principal) = ("book_flight", "ada");
+    let tool = "book_flight";
+    let principal = "ada";
     let first =
         Resumption { state: &state, tool, arguments: None, principal, answers: vec![seat()] };
     let mut running = Box::pin(host.resume(first, None));
@@ -225,15 +237,16 @@ fn status() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// For any steps, the sessions of each principal and of all stay within the limits, their memory is known, and
-    /// only sessions that have ended or are past their deadline are evicted.
+    /// For any steps, the sessions of each principal and of all stay within the limits, their
+    /// memory is known, and only sessions that have ended or are past their deadline are evicted.
     #[test]
     fn store_stays_within_its_limits(
         steps in prop::collection::vec((0..12u8, 0..3u64, status(), 0..3u64, 0..400usize), 0..60),
     ) {
         let mut limits = StoreLimits::new(6, 5000);
         limits.principal_divisor = 2;
-        let (store, mut now) = (MemoryStore::new(limits), 0);
+        let store = MemoryStore::new(limits);
+        let mut now = 0;
         for (id, revision, status, passed, size) in steps {
             now += passed;
             let before = block_on(store.list()).expect("a store");

@@ -32,10 +32,14 @@ fn define<P: DeserializeOwned + JsonSchema + Send, R: Serialize>(
 
 fn call(tool: PluginTool, arguments: &str) -> CallToolResult {
     let name = tool.tool().name.clone();
-    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(|| Duration::ZERO);
     let host = PluginHost::new([tool], SuspendPolicy::Replay, store, "a", clock);
     let arguments = Raw::from_text(arguments).expect("JSON");
-    let (session_id, call_id, tool, principal) = ("9c41", "c", &*name, "ada");
+    let session_id = "9c41";
+    let call_id = "c";
+    let tool = &*name;
+    let principal = "ada";
     let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     match block_on(host.call(call, None)) {
         Ok(Turn::Done(result)) => result,

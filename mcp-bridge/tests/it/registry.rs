@@ -134,7 +134,8 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// For any tools, models accept each name, names are unique, and each maps back to its tool and source.
+    /// For any tools, models accept each name, names are unique, and each maps back to its tool and
+    /// source.
     #[test]
     fn names_are_plain_and_reversible(
         tools in prop::collection::vec((name(), source()), 0..24), prefix_all: bool, removed in source(),
@@ -149,7 +150,8 @@ proptest! {
             if let Ok(given) = given {
                 prop_assert!(names::is_plain(&given), "{}", given);
                 let found = registry.find(&given).expect("registered");
-                prop_assert_eq!((&found.tool.name, &found.source), (name, source));
+                prop_assert_eq!(&found.tool.name, name);
+                prop_assert_eq!(&found.source, source);
                 prop_assert_eq!(registry.name_of(source, name), Some(given.as_str()));
             }
         }

@@ -191,7 +191,8 @@ fn parts_of_a_schema_are_merged() {
     assert_eq!(written["properties"].as_object().map(Map::len), Some(2));
 }
 
-/// A form has limits of fields and levels, and unique names. An unresolvable or recursive reference is an error.
+/// A form has limits of fields and levels, and unique names. An unresolvable or recursive reference
+/// is an error.
 #[test]
 fn schema_without_a_form_is_an_error() {
     let fields = |count: usize| -> Value {

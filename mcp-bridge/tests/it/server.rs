@@ -110,7 +110,8 @@ pub(crate) fn text(text: &str) -> CallToolResult {
     CallToolResult::new([ContentBlock::Text(TextContent::new(text))])
 }
 
-/// A tool with two questions, a request to the model and a confirmation, in one protocol for all clients.
+/// A tool with two questions, a request to the model and a confirmation, in one protocol for all
+/// clients.
 pub(crate) fn book_flight(server: &mut Server, call: &ToolCall) {
     let answers: BTreeMap<String, Value> = call
         .request_state
@@ -205,8 +206,8 @@ fn invalid_requests_are_rejected_with_a_reason() {
     assert_eq!(client.take()[0]["error"]["code"], -32601);
 }
 
-/// A handshake results in the version of the client if the server supports it, otherwise in the latest with a
-/// handshake.
+/// A handshake results in the version of the client if the server supports it, otherwise in the
+/// latest with a handshake.
 #[test]
 fn handshake_negotiates_a_version() {
     for (asked, given) in [
@@ -232,10 +233,8 @@ fn lists_are_adapted_to_the_version() {
         list["result"]["tools"][0],
         json!({ "name": "book_flight", "inputSchema": { "type": "object" }, "outputSchema": true })
     );
-    assert_eq!(
-        (&list["result"]["resultType"], &list["result"]["cacheScope"]),
-        (&json!("complete"), &json!("private"))
-    );
+    assert_eq!(&list["result"]["resultType"], &json!("complete"));
+    assert_eq!(&list["result"]["cacheScope"], &json!("private"));
     assert_eq!(list["result"]["ttlMs"], 300_000);
     let mut options =
         ServerOptions::new(Implementation::new("s", "1"), [tool("a"), tool("b"), tool("c")]);
@@ -243,23 +242,24 @@ fn lists_are_adapted_to_the_version() {
     let mut legacy = Client::new(false, &json!({}));
     let page = legacy.send("tools/list", json!({}));
     let list = legacy.take().remove(0);
-    assert_eq!((list["id"].as_i64(), &list["result"]["resultType"]), (Some(page), &Value::Null));
+    assert_eq!(list["id"].as_i64(), Some(page));
+    assert_eq!(&list["result"]["resultType"], &Value::Null);
     assert_eq!(list["result"]["tools"][0].get("outputSchema"), None);
     modern.server = Server::new(options);
-    let (mut names, mut cursor) = (Vec::new(), json!({}));
+    let mut names = Vec::new();
+    let mut cursor = json!({});
     for _ in 0..2 {
         modern.send("tools/list", cursor);
         let page = modern.take().remove(0)["result"].clone();
         names.extend(page["tools"].as_array().expect("tools").iter().map(|it| it["name"].clone()));
         cursor = json!({ "cursor": page["nextCursor"] });
     }
-    assert_eq!(
-        (names, cursor),
-        (vec![json!("a"), json!("b"), json!("c")], json!({ "cursor": null }))
-    );
+    assert_eq!(names, vec![json!("a"), json!("b"), json!("c")]);
+    assert_eq!(cursor, json!({ "cursor": null }));
 }
 
-/// Structured content that is not an object reaches newer clients only. Older clients receive it as text.
+/// Structured content that is not an object reaches newer clients only. Older clients receive it as
+/// text.
 #[test]
 fn structured_content_is_adapted_to_the_version() {
     let result = |structured: &str| -> CallToolResult {
@@ -350,10 +350,8 @@ fn members_of_the_newer_generation_are_ignored_in_the_older() {
             json!({ "name": "add", "requestState": "s", "inputResponses": { "k": {} } }),
         );
         let call = client.call();
-        assert_eq!(
-            (call.request_state.is_some(), call.response("k").is_some()),
-            (is_modern, is_modern)
-        );
+        assert_eq!(call.request_state.is_some(), is_modern);
+        assert_eq!(call.response("k").is_some(), is_modern);
     }
 }
 

@@ -79,8 +79,10 @@ fn server_answers_requests_about_skills() {
             { "uri": "skill://pdf/templates/eu/c.bin", "digest": digest(&[0xff, 0x00]), "size": 2 },
         ],
     });
-    assert_eq!((&listed["skills"][0], &listed["resultType"]), (&pdf, &json!("complete")));
-    assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(1000), &json!("public")));
+    assert_eq!(&listed["skills"][0], &pdf);
+    assert_eq!(&listed["resultType"], &json!("complete"));
+    assert_eq!(&listed["ttlMs"], &json!(1000));
+    assert_eq!(&listed["cacheScope"], &json!("public"));
     assert_eq!(listed["skills"][1]["uri"], "skill://acme/billing/refunds/SKILL.md");
     let one = ask("skills/get", json!({ "uri": "skill://pdf/SKILL.md" }));
     assert_eq!(one["result"]["skill"], pdf);
@@ -109,15 +111,13 @@ fn server_answers_requests_about_skills() {
         ("resources/directory/read", "skill://other"),
     ] {
         let error = ask(method, json!({ "uri": uri }))["error"].clone();
-        assert_eq!(
-            (&error["code"], &error["data"]["uri"]),
-            (&json!(-32602), &json!(uri)),
-            "{method}"
-        );
+        assert_eq!(&error["code"], &json!(-32602), "{method}");
+        assert_eq!(&error["data"]["uri"], &json!(uri), "{method}");
     }
 }
 
-/// Older clients do not know the methods, and read the files. Requests for other resources are passed on.
+/// Older clients do not know the methods, and read the files. Requests for other resources are
+/// passed on.
 #[test]
 fn other_requests_are_passed_on() {
     let mut server = served(false);
@@ -156,7 +156,8 @@ fn other_requests_are_passed_on() {
 #[test]
 fn lists_have_pages() -> Result<(), Box<dyn Error>> {
     let catalog = catalog().with_page_size(1);
-    let (mut cursor, mut seen) = (None, Vec::new());
+    let mut cursor = None;
+    let mut seen = Vec::new();
     loop {
         let mut params = PaginatedRequestParams::new();
         params.cursor = cursor;
@@ -249,7 +250,8 @@ fn invalid_skills_are_rejected() {
     assert_eq!(check(&skill), Err(SkillError::Description("a".into())));
 }
 
-/// A catalog rejects paths outside of it, and skills that contradict each other. It is then unchanged.
+/// A catalog rejects paths outside of it, and skills that contradict each other. It is then
+/// unchanged.
 #[test]
 fn catalog_is_consistent() {
     let mut catalog = SkillCatalog::new();
@@ -317,7 +319,8 @@ fn walk(catalog: &SkillCatalog, uri: &str, found: &mut BTreeSet<String>) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Each listed file of any directory is found by reading directories, can be read, and is verified; a changed one is not.
+    /// Each listed file of any directory is found by reading directories, can be read, and is
+    /// verified; a changed one is not.
     #[test]
     fn each_file_is_found_and_verified(
         files in prop::collection::btree_map("[a-c é%]{1,2}(/[a-c]{1,2}){0,2}", prop::collection::vec(any::<u8>(), 0..5), 0..6),
@@ -326,7 +329,8 @@ proptest! {
         // A file is no directory.
         let is_directory = |path: &str| files.keys().any(|other| other.starts_with(&format!("{path}/")));
         let mut files: BTreeMap<_, _> = files.iter().filter(|(path, _)| !is_directory(path)).collect();
-        let (main, text) = ("SKILL.md".to_owned(), b"---\n".to_vec());
+        let main = "SKILL.md".to_owned();
+        let text = b"---\n".to_vec();
         files.insert(&main, &text);
         let mut catalog = SkillCatalog::new();
         let given = files.iter().map(|(path, bytes)| SkillFile::new(path.as_str(), bytes.as_slice()));

@@ -28,7 +28,8 @@ impl Client {
         Self::with(policy, stalls, refuse)
     }
 
-    /// Creates the client of a server that declares prompts and resources, and answers requests for them.
+    /// Creates the client of a server that declares prompts and resources, and answers requests for
+    /// them.
     fn with<A>(
         policy: SuspendPolicy,
         stalls: bool,
@@ -122,7 +123,8 @@ async fn flight_is_booked_by_an_older_client() {
         match message["id"].is_null() {
             true => notices += 1,
             false => {
-                let (id, result) = (&message["id"], answer_to(&message));
+                let id = &message["id"];
+                let result = answer_to(&message);
                 client.send(json!({ "jsonrpc": "2.0", "id": id, "result": result })).await;
             }
         }
@@ -143,7 +145,8 @@ async fn flight_is_booked_by_a_newer_client() {
         client.request(id, "tools/call", params.clone()).await;
         let result = client.answer().await["result"].clone();
         if result["resultType"] == "complete" {
-            assert_eq!((id, &result["structuredContent"]), (4, &booking()));
+            assert_eq!(id, 4);
+            assert_eq!(&result["structuredContent"], &booking());
             return;
         }
         let requests = result["inputRequests"].as_object().expect("questions").iter();
@@ -184,7 +187,8 @@ async fn other_requests_are_answered_while_a_tool_works() {
     client.request(1, "tools/call", call()).await;
     for _ in 0..2 {
         let question = client.answer().await;
-        let (id, result) = (&question["id"], answer_to(&question));
+        let id = &question["id"];
+        let result = answer_to(&question);
         client.send(json!({ "jsonrpc": "2.0", "id": id, "result": result })).await;
     }
     client.request(2, "ping", json!({})).await;
@@ -228,10 +232,8 @@ async fn other_requests_are_answered_by_the_program() {
         client.request(2, "resources/read", read("quick")).await;
         for id in [2, 1] {
             let answer = client.answer().await;
-            assert_eq!(
-                (&answer["id"], &answer["result"]["contents"][0]["text"]),
-                (&json!(id), &json!("x"))
-            );
+            assert_eq!(&answer["id"], &json!(id));
+            assert_eq!(&answer["result"]["contents"][0]["text"], &json!("x"));
             let expected = if is_modern { json!(5) } else { Value::Null };
             assert_eq!(answer["result"]["ttlMs"], expected, "{answer}");
         }

@@ -36,7 +36,8 @@ fn sent(server: &mut Server) -> Option<Value> {
 
 fn task(status: TaskStatus) -> Task {
     let time = "2026-01-01T00:00:00Z".to_owned();
-    let (created_at, last_updated_at) = (time.clone(), time);
+    let created_at = time.clone();
+    let last_updated_at = time;
     let task_id = "t1".into();
     let mut task = Task::from(TaskMembers { task_id, status, created_at, last_updated_at });
     task.ttl_ms = Presence::Null;
@@ -125,10 +126,8 @@ fn subscribers_are_notified_of_their_tasks() {
     let told = sent(&mut server).expect("news");
     assert_eq!(told["method"], "notifications/tasks");
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
-    assert_eq!(
-        (&told["params"]["status"], &told["params"]["result"]),
-        (&json!("completed"), &json!({ "content": [] }))
-    );
+    assert_eq!(&told["params"]["status"], &json!("completed"));
+    assert_eq!(&told["params"]["result"], &json!({ "content": [] }));
     assert_eq!(told["params"]["resultType"], Value::Null);
     done.task_id = "t3".into();
     server.notify_task(&done);
@@ -199,11 +198,8 @@ impl Upstream {
                 );
                 self.client.handle_timeout(now);
                 now += Duration::from_millis(500);
-                assert_eq!(
-                    (self.take(), self.client.poll_timeout()),
-                    (None, Some(now)),
-                    "not before"
-                );
+                assert_eq!(self.take(), None, "not before");
+                assert_eq!(self.client.poll_timeout(), Some(now), "not before");
                 self.client.handle_timeout(now);
             } else {
                 task["resultType"] = "task".into();
@@ -237,7 +233,8 @@ fn client_polls_a_task_until_it_ends() {
     let events = upstream.events();
     let [ClientEvent::Needs { call, needs }] = &events[..] else { panic!("once: {events:?}") };
     let keys: Vec<_> = needs.requests.iter().map(|(key, _)| &**key).collect();
-    assert_eq!((Some(*call), keys), (upstream.call, vec!["roots", "who"]));
+    assert_eq!(Some(*call), upstream.call);
+    assert_eq!(keys, vec!["roots", "who"]);
 
     // An unanswered elicitation is cancelled; other requests stay open.
     let no = || Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no"));
@@ -255,7 +252,8 @@ fn client_polls_a_task_until_it_ends() {
     upstream.give(done);
     let events = upstream.events();
     assert!(matches!(&events[..], [ClientEvent::Done { .. }]), "{events:?}");
-    assert_eq!((upstream.client.poll_timeout(), upstream.client.open_calls()), (None, 0));
+    assert_eq!(upstream.client.poll_timeout(), None);
+    assert_eq!(upstream.client.open_calls(), 0);
 }
 
 #[test]
@@ -322,10 +320,8 @@ fn task_ends_at_deadline_or_cancellation() {
     upstream.poll([json!({ "status": "working" })]);
     upstream.client.cancel(upstream.call.expect("a call")).expect("open");
     let told = upstream.give(json!({ "resultType": "complete" }));
-    assert_eq!(
-        (&told["method"], &told["params"]["taskId"]),
-        (&json!("tasks/cancel"), &json!("t1"))
-    );
+    assert_eq!(&told["method"], &json!("tasks/cancel"));
+    assert_eq!(&told["params"]["taskId"], &json!("t1"));
     assert!(upstream.events().is_empty());
     upstream.client.handle_close();
     assert!(upstream.events().is_empty());

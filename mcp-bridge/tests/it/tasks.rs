@@ -26,7 +26,8 @@ const ID: &str = "9c41";
 fn start(host: &PluginHost) -> Task {
     let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
     let arguments = Raw::from_text(arguments).expect("JSON");
-    let (tool, principal) = ("book_flight", "ada");
+    let tool = "book_flight";
+    let principal = "ada";
     let call = NewCall { session_id: ID, call_id: ID, tool, arguments, principal, meta: None };
     let started = block_on(host.start_task(call)).expect("a task");
     let first = started.task.clone();
@@ -58,7 +59,8 @@ fn flight_is_booked_as_a_task() {
         let world = World::new();
         let host = world.host(policy, "a");
         let first = start(&host);
-        assert_eq!((first.status, first.result_type), (TaskStatus::Working, None));
+        assert_eq!(first.status, TaskStatus::Working);
+        assert_eq!(first.result_type, None);
         assert_eq!(first.created_at, "1970-01-01T00:00:00.000Z");
         world.time.pass(5);
         for (next, given) in [("pickFlight", flight()), ("pickSeat", seat()), ("tip", tipped())] {
@@ -69,19 +71,16 @@ fn flight_is_booked_as_a_task() {
             assert_eq!(needed(&view(&host)), [next], "an unsolicited answer has no effect");
             assert!(answer(&host, std::slice::from_ref(&given)));
             let seen = block_on(host.task(ID, "ada", Carriers::NONE)).expect("a task");
-            assert_eq!((seen.task.status, seen.is_idle), (TaskStatus::Working, true));
+            assert_eq!(seen.task.status, TaskStatus::Working);
+            assert!(seen.is_idle);
             go_on(&host).expect("resumed");
         }
         let done = view(&host);
-        assert_eq!(
-            (&done.status, &done.last_updated_at[..]),
-            (&TaskStatus::Completed, "1970-01-01T00:00:05.000Z")
-        );
+        assert_eq!(&done.status, &TaskStatus::Completed);
+        assert_eq!(&done.last_updated_at[..], "1970-01-01T00:00:05.000Z");
         let result: Value = done.result.expect("a result").decode().expect("JSON");
-        assert_eq!(
-            (&result["structuredContent"], &result["resultType"]),
-            (&booking(), &json!("complete"))
-        );
+        assert_eq!(&result["structuredContent"], &booking());
+        assert_eq!(&result["resultType"], &json!("complete"));
         assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
         // Retained for ten minutes after its end, which is five seconds after its start.
         assert_eq!(done.ttl_ms, Presence::Value(605_000.into()));
@@ -203,7 +202,8 @@ fn tool_may_end_with_a_protocol_error() {
         let error = ErrorObject::new(ErrorCode::from(-32_000), "no fuel");
         Err::<(), _>(PluginError::Protocol(error))
     });
-    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(|| Duration::ZERO);
     let host = PluginHost::new([tool.expect("forms")], SuspendPolicy::Replay, store, "a", clock);
     let arguments = Raw::from_text("{}").expect("JSON");
     let call = NewCall {
@@ -218,7 +218,8 @@ fn tool_may_end_with_a_protocol_error() {
     let Err(SessionError::Protocol(error)) = turn else { panic!("{turn:?}") };
     assert_eq!(error.message, "no fuel");
     let task = view(&host);
-    assert_eq!((task.status, task.result), (TaskStatus::Failed, None));
+    assert_eq!(task.status, TaskStatus::Failed);
+    assert_eq!(task.result, None);
     assert_eq!(task.error, Some(error));
 }
 
@@ -234,7 +235,8 @@ fn task_waits_for_all_answers() {
     });
     let tool = tool.expect("forms");
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
-        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
+        let store = Arc::new(MemoryStore::default());
+        let clock = Arc::new(|| Duration::ZERO);
         let host = PluginHost::new([tool.clone()], policy, store, "a", clock);
         let arguments = Raw::from_text("{}").expect("JSON");
         let call = NewCall {
@@ -251,7 +253,8 @@ fn task_waits_for_all_answers() {
         let no = value(&json!({ "action": "decline" }));
         assert!(!answer(&host, &[("right".into(), no.clone())]));
         let task = view(&host);
-        assert_eq!((&task.status, needed(&task)), (&TaskStatus::InputRequired, vec!["left"]));
+        assert_eq!(&task.status, &TaskStatus::InputRequired);
+        assert_eq!(needed(&task), vec!["left"]);
         assert!(answer(&host, &[("right".into(), no.clone()), ("left".into(), no)]));
         block_on(host.resume(PluginHost::task_resumption(ID, "ask", "ada"), None))
             .expect("completed");
@@ -276,8 +279,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// For any polls and answers through any programs, the status of a task follows the table, is final once it has
-    /// ended, and the task books once, with the first answers.
+    /// For any polls and answers through any programs, the status of a task follows the table, is
+    /// final once it has ended, and the task books once, with the first answers.
     #[test]
     fn task_ends_once(steps in prop::collection::vec(step(), 0..16)) {
         let world = World::new();
@@ -286,7 +289,8 @@ proptest! {
         let late = ("pickFlight".to_owned(), accept(&json!({ "flightId": "SH-142" })));
         let given = [flight(), seat(), tipped(), late];
         let to_the_end = (0..3).flat_map(|which| [Step::Answer(0, which), Step::GoOn(0)]);
-        let (mut flight_id, mut is_over) = (None, false);
+        let mut flight_id = None;
+        let mut is_over = false;
         for step in steps.into_iter().chain(to_the_end) {
             match step {
                 Step::Ask(host) => {

@@ -16,7 +16,8 @@ fn registry() -> Registry {
     registry
 }
 
-/// Updates of a tool call of an agent (status, name, arguments), and the types of the messages sent.
+/// Updates of a tool call of an agent (status, name, arguments), and the types of the messages
+/// sent.
 #[test]
 fn updates_of_a_call_become_messages() {
     type Heard = (&'static str, Option<&'static str>, Option<&'static str>);
@@ -40,7 +41,8 @@ fn updates_of_a_call_become_messages() {
         ),
         (&[("paused", Some("add"), None)], &[]),
     ];
-    let (registry, mut events) = (registry(), ToolEvents::default());
+    let registry = registry();
+    let mut events = ToolEvents::default();
     for (heard, expected) in table {
         let mut sent = Vec::new();
         for (status, name, input) in *heard {
@@ -70,7 +72,8 @@ fn unregistered_tool_has_an_unknown_source() {
 
 #[test]
 fn open_call_completes_in_a_later_turn() {
-    let (registry, mut events) = (registry(), ToolEvents::default());
+    let registry = registry();
+    let mut events = ToolEvents::default();
     let input = Raw::from_text(r#"{"a":1}"#).expect("JSON");
     let mut start = CallUpdate::new("call-1");
     (start.name, start.input, start.status) = (Some("add"), Some(&input), CallStatus::InProgress);
@@ -123,7 +126,8 @@ fn results_are_converted_to_text() {
 }
 
 proptest! {
-    /// For any sequence of updates, a call has at most one start, then at most one end, and both agree.
+    /// For any sequence of updates, a call has at most one start, then at most one end, and both
+    /// agree.
     #[test]
     fn call_starts_and_ends_once(
         heard in prop::collection::vec(
@@ -132,7 +136,8 @@ proptest! {
             0..16,
         ),
     ) {
-        let (registry, mut events) = (registry(), ToolEvents::default());
+        let registry = registry();
+        let mut events = ToolEvents::default();
         let mut calls: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for (id, name, input, status) in &heard {
             let input = input.as_ref().map(|input| Raw::from_value(input).expect("JSON"));
@@ -147,7 +152,8 @@ proptest! {
             prop_assert!(matches!(&types[..], [] | ["tool_start"] | ["tool_start", "tool_complete"]));
             prop_assert_eq!(types.len() == 2, has_ended);
             if let [start, end] = &sent[..] {
-                prop_assert_eq!((&start["tool_name"], &start["source"]), (&end["tool_name"], &end["source"]));
+                prop_assert_eq!(&start["tool_name"], &end["tool_name"]);
+                prop_assert_eq!(&start["source"], &end["source"]);
             }
         }
     }

@@ -16,9 +16,11 @@
 //! | `rpc.response.status_code`, `error.type` | the code of an error, as text |
 //! | status | Error for an error response; the message is recorded with content capture only |
 //!
-//! The known methods are those of [`acp_types::methods`], versions 1 and 2, including unstable ones.
+//! The known methods are those of [`acp_types::methods`], versions 1 and 2, including unstable
+//! ones.
 //!
-//! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
+//! Spec: [JSON-RPC spans,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
 use crate::attribute::{Attributes, clip, cut};
 use crate::content::{ContentKind, Gate};
 use crate::keys;
@@ -33,7 +35,8 @@ use alloc::string::{String, ToString};
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{ErrorObject, find_member, wire};
 
-/// Returns the method for use in a span name, or `None` if neither version of the protocol defines it.
+/// Returns the method for use in a span name, or `None` if neither version of the protocol defines
+/// it.
 pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
     let receiver = Receiver::of(direction);
     let mut versions = [methods::V1, methods::V2].into_iter();
@@ -161,10 +164,11 @@ impl Peers {
         Self { client, ..Self::default() }
     }
 
-    /// Records the response of the agent. Returns `false` if it does not contain a protocol version.
+    /// Records the response of the agent. Returns `false` if it does not contain a protocol
+    /// version.
     ///
-    /// Some agents echo any requested version and continue in version 1. The version is 2 only if the agent info has
-    /// the form of version 2.
+    /// Some agents echo any requested version and continue in version 1. The version is 2 only if
+    /// the agent info has the form of version 2.
     pub(crate) fn on_initialized(&mut self, result: &str) -> bool {
         let v2 = info(result, "info");
         self.is_v2 = v2.is_some();
@@ -174,7 +178,8 @@ impl Peers {
         self.protocol_version.is_some()
     }
 
-    /// Returns whether a prompt response only acknowledges the prompt, and the turn ends when the session becomes idle.
+    /// Returns whether a prompt response only acknowledges the prompt, and the turn ends when the
+    /// session becomes idle.
     pub(crate) fn is_v2(&self) -> bool {
         self.is_v2
     }

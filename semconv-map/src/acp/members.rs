@@ -6,8 +6,9 @@ use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId
 /// `acp.method.name` of tool calls, as opposed to requests that are recorded as tools.
 pub(crate) const UPDATE: &str = "session/update";
 
-/// Members of the params of a message and of its `update`, as JSON text. Of duplicate members, the first is used. The
-/// UTF-8 of those that every text has is not validated, because most of them are only compared.
+/// Members of the params of a message and of its `update`, as JSON text. Of duplicate members, the
+/// first is used. The UTF-8 of those that every text has is not validated, because most of them are
+/// only compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
     pub(crate) session: Option<&'a [u8]>,
@@ -66,8 +67,8 @@ impl<'a> Members<'a> {
         self.session_update.is_some_and(|kind| TEXTS.contains(&kind))
     }
 
-    /// Returns whether text that had no effect before the update has no effect after it: the update neither starts nor
-    /// ends a turn.
+    /// Returns whether text that had no effect before the update has no effect after it: the update
+    /// neither starts nor ends a turn.
     pub(crate) fn keep_quiet(&self) -> bool {
         self.session_update.is_some_and(|kind| WITHIN_TURNS.contains(&kind))
     }
@@ -162,8 +163,8 @@ pub(crate) struct Interest {
 
 /// A `session/update`, read up to the last recorded member.
 ///
-/// Most lines, including the longest, are updates. The part after the last relevant member is not read, and nothing
-/// else is validated.
+/// Most lines, including the longest, are updates. The part after the last relevant member is not
+/// read, and nothing else is validated.
 #[derive(Debug)]
 pub(crate) struct Update<'a> {
     pub(crate) members: Members<'a>,
@@ -174,9 +175,9 @@ pub(crate) struct Update<'a> {
 const SESSION_UPDATE: &[u8] = br#""session/update""#;
 
 impl<'a> Update<'a> {
-    /// Reads the rest of a line from its head. Returns `None` for other messages, for a method after the params or with
-    /// escapes, for missing members, and for a line that is truncated before all members are known. A message with an id
-    /// before its params is a request.
+    /// Reads the rest of a line from its head. Returns `None` for other messages, for a method
+    /// after the params or with escapes, for missing members, and for a line that is truncated
+    /// before all members are known. A message with an id before its params is a request.
     pub(crate) fn read(head: &mut Head<'a>, line: &'a [u8], interest: Interest) -> Option<Self> {
         let is_update = head.payload == Payload::Params && head.method == Some(SESSION_UPDATE);
         if !is_update || head.id.is_some() || !head.members.enter() {
@@ -223,7 +224,8 @@ impl<'a> Update<'a> {
     }
 }
 
-/// Returns the id of a successful response with an object as result. Returns `None` for other messages.
+/// Returns the id of a successful response with an object as result. Returns `None` for other
+/// messages.
 pub(crate) fn answered(head: &mut Head<'_>) -> Option<RequestId> {
     let is_object = head.payload == Payload::Result && head.members.enter();
     head.id.filter(|_| is_object && head.method.is_none()).and_then(request_id)

@@ -27,7 +27,8 @@
 //! assert_eq!(waited, Some(Some((keys::ACP_PERMISSION_WAIT_DURATION, 5.0.into()))));
 //! ```
 //!
-//! Spec: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
+//! Spec: [Requesting
+//! Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
 use crate::attribute::{Attributes, clip};
 use crate::keys;
 use acp_types::v1::tool_calls::RequestPermissionOutcome;

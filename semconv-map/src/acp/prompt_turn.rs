@@ -1,5 +1,5 @@
-//! Turns: a prompt and everything up to its response become an `invoke_agent` span. So does each turn that the
-//! agent begins itself, in version 2 and behind a bridge to version 1.
+//! Turns: a prompt and everything up to its response become an `invoke_agent` span. So does each
+//! turn that the agent begins itself, in version 2 and behind a bridge to version 1.
 //!
 //! | property | value |
 //! |---|---|
@@ -28,17 +28,19 @@
 //! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
 //! | the client initializes again | unset, `acp.request.end` = `initialized_again` | `incomplete` |
 //!
-//! A turn without a prompt begins with the first state other than `idle` of a session without open turns. It has no
-//! parent, no `acp.method.name`, no `jsonrpc.request.id` and no input. The repeated states of a session that is being
-//! resumed begin no turn, unless the session is still working when the response arrives. In version 1 the same states
-//! count if a bridge carries them, see [`STATE_META`](acp_types::session_state::STATE_META); otherwise version 1 has no begin and
+//! A turn without a prompt begins with the first state other than `idle` of a session without open
+//! turns. It has no parent, no `acp.method.name`, no `jsonrpc.request.id` and no input. The
+//! repeated states of a session that is being resumed begin no turn, unless the session is still
+//! working when the response arrives. In version 1 the same states count if a bridge carries them,
+//! see [`STATE_META`](acp_types::session_state::STATE_META); otherwise version 1 has no begin and
 //! no end of such a turn, and no span.
 //!
-//! The span has a link to the last turn that its session continues, if that turn was observed: `acp.link.reason` is
-//! `resume` after `session/load` and `session/resume`, and `fork` after `session/fork`.
+//! The span has a link to the last turn that its session continues, if that turn was observed:
+//! `acp.link.reason` is `resume` after `session/load` and `session/resume`, and `fork` after
+//! `session/fork`.
 //!
-//! Events on the span: `acp.session.cancel`, `acp.cancel_request`, `acp.plan`, `acp.mode`, `acp.config_options`,
-//! `acp.notice`, `acp.compaction`.
+//! Events on the span: `acp.session.cancel`, `acp.cancel_request`, `acp.plan`, `acp.mode`,
+//! `acp.config_options`, `acp.notice`, `acp.compaction`.
 //!
 //! ```
 //! use core::time::Duration;
@@ -55,7 +57,8 @@
 //! assert!(end.attributes.contains(&Attribute::new(keys::GEN_AI_RESPONSE_FINISH_REASONS, ["length".into()])));
 //! ```
 //!
-//! Spec: [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
+//! Spec: [invoke agent span,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::lifecycle::{self, Peers};
 use crate::attribute::{AttributeValue, Attributes, clip};
@@ -84,7 +87,8 @@ pub(crate) use usage::Tokens;
 
 pub(super) const OPERATION: &str = "invoke_agent";
 
-/// Attributes of the end of a turn that its content event also has, for backends that read log records only.
+/// Attributes of the end of a turn that its content event also has, for backends that read log
+/// records only.
 const OF_EVENT: [&str; 7] = [
     keys::ERROR_TYPE,
     keys::GEN_AI_RESPONSE_MODEL,
@@ -95,7 +99,8 @@ const OF_EVENT: [&str; 7] = [
     keys::GEN_AI_USAGE_REASONING_OUTPUT_TOKENS,
 ];
 
-/// A unit of work of the agent in a session: an unanswered prompt, work without a prompt, or the work of a subagent.
+/// A unit of work of the agent in a session: an unanswered prompt, work without a prompt, or the
+/// work of a subagent.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub(crate) span: SpanHandle,
@@ -274,8 +279,8 @@ impl Turn {
         }
     }
 
-    /// Returns the status, the attributes learned since the start, and those of the content event. `before` contains
-    /// the token counts of the session so far, and is updated.
+    /// Returns the status, the attributes learned since the start, and those of the content event.
+    /// `before` contains the token counts of the session so far, and is updated.
     pub(crate) fn end(
         self,
         policy: &Policy,

@@ -1,4 +1,5 @@
-//! Subagents: a session owned by another session becomes an `invoke_agent` span within the owner's turn while it works.
+//! Subagents: a session owned by another session becomes an `invoke_agent` span within the owner's
+//! turn while it works.
 //!
 //! | property | value |
 //! |---|---|
@@ -15,8 +16,8 @@
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*` | from the state `idle`, as for a turn |
 //! | `gen_ai.output.messages` | with content capture: the output in the session of the subagent |
 //!
-//! Updates of the subagent's session belong to this span: tool calls, the plan, and nested subagents. An unknown or
-//! cleared state has no effect.
+//! Updates of the subagent's session belong to this span: tool calls, the plan, and nested
+//! subagents. An unknown or cleared state has no effect.
 //!
 //! ```
 //! use core::time::Duration;
@@ -34,8 +35,10 @@
 //! assert_eq!((&*child.name, child.parent), ("invoke_agent", Parent::Span(turn.span)));
 //! ```
 //!
-//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate) (unstable),
-//! [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md)
+//! Spec:
+//! [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+//! (unstable), [invoke agent span,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md)
 use super::lifecycle::Peers;
 use super::prompt_turn::{OPERATION, span_name};
 use crate::attribute::{Attributes, clip, cut};

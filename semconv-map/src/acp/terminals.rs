@@ -1,4 +1,5 @@
-//! Output and exit codes of terminals, for the results of tool calls that show them. Content capture only.
+//! Output and exit codes of terminals, for the results of tool calls that show them. Content
+//! capture only.
 use crate::attribute::{clip, cut};
 use crate::json::string;
 use acp_types::v1::terminals::{TerminalOutputResponse, WaitForTerminalExitResponse};

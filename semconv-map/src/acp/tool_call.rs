@@ -19,7 +19,8 @@
 //! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `output` and `exit_code` of the command, else `content` (in [`GENAI_DEV`](crate::Profile::GENAI_DEV), a value other than an object is wrapped in an object with the member `value`) |
 //! | `acp.tool.title`, `acp.tool.locations` | subject to [`Policy::titles`](crate::Policy::titles) and [`Policy::paths`](crate::Policy::paths), see [`content`](crate::content) |
 //!
-//! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
+//! Spec: [execute tool span,
+//! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::lifecycle::Peers;
 use super::members::{Members, UPDATE};
@@ -49,7 +50,8 @@ pub(crate) use content::Content;
 /// Maximum number of locations recorded for a tool call.
 pub const MAX_LOCATIONS: usize = 32;
 
-/// Returns the name of a tool, an identifier of low cardinality. The title is never used, because it is a sentence.
+/// Returns the name of a tool, an identifier of low cardinality. The title is never used, because
+/// it is a sentence.
 ///
 /// The name is the first of: `name`; the `_meta` members that name a tool for any agent, see
 /// [`extract`]; `kind`; `other`. Further places depend on the agent.
@@ -72,9 +74,11 @@ pub fn tool_name(name: Option<&str>, meta: Option<&Meta>, kind: Option<&ToolKind
     name.unwrap_or_else(|| clip(kind.map_or("other", ToolKind::as_str)))
 }
 
-/// The members of a message about a tool call, borrowed. Content is decoded only with content capture.
+/// The members of a message about a tool call, borrowed. Content is decoded only with content
+/// capture.
 ///
-/// Covers `ToolCall` and `ToolCallUpdate` of both versions. Their common members have the same names.
+/// Covers `ToolCall` and `ToolCallUpdate` of both versions. Their common members have the same
+/// names.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolReport<'a> {
@@ -115,7 +119,8 @@ fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de s
 }
 
 impl<'a> ToolReport<'a> {
-    /// Decodes the members found in an update. Returns `None` if one is invalid. Sufficient without content capture.
+    /// Decodes the members found in an update. Returns `None` if one is invalid. Sufficient without
+    /// content capture.
     pub(crate) fn of_members(members: &Members<'a>) -> Option<Self> {
         let text = |member: Option<&'a str>| match member {
             None | Some("null") => Some(None),
@@ -252,7 +257,8 @@ pub(crate) struct OpenToolCall {
     pub(crate) span: SpanHandle,
     /// The turn that the tool call belongs to.
     pub(crate) turn: Option<SpanHandle>,
-    /// Whether the agent requested files or terminals of the client while this was the only running tool call.
+    /// Whether the agent requested files or terminals of the client while this was the only running
+    /// tool call.
     pub(crate) is_by_client: bool,
     started: Started,
     /// Whether the agent has announced it, in addition to updates and permission requests.
@@ -323,8 +329,8 @@ impl OpenToolCall {
         }
     }
 
-    /// Returns the new span name if it changed, the status, the attributes learned since the start, and those of the
-    /// content event.
+    /// Returns the new span name if it changed, the status, the attributes learned since the start,
+    /// and those of the content event.
     pub(crate) fn end(
         self,
         policy: &Policy,

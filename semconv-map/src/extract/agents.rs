@@ -58,7 +58,8 @@ const fn row(
     path: &'static str,
     value: Extracted,
 ) -> Extractor {
-    let (agent, path) = (Cow::Borrowed(agent), Cow::Borrowed(path));
+    let agent = Cow::Borrowed(agent);
+    let path = Cow::Borrowed(path);
     Extractor { agent, message, path, before: None, value, covers: Covers::Turn }
 }
 
@@ -107,7 +108,8 @@ const fn word(
     before: &'static str,
     value: Extracted,
 ) -> Extractor {
-    let (agent, path, before) =
-        (Cow::Borrowed(agent), Cow::Borrowed(path), Some(Cow::Borrowed(before)));
+    let agent = Cow::Borrowed(agent);
+    let path = Cow::Borrowed(path);
+    let before = Some(Cow::Borrowed(before));
     Extractor { agent, message, path, before, value, covers: Covers::Turn }
 }

@@ -68,8 +68,10 @@ impl Learned {
     /// Returns the token counts, if input or output is known.
     pub(crate) fn usage(&self) -> Option<Usage> {
         self.input.or(self.output)?;
-        let (input, output) = (self.input.unwrap_or_default(), self.output.unwrap_or_default());
-        // Without a total, cached and reasoning tokens are part of the counts, as the conventions define.
+        let input = self.input.unwrap_or_default();
+        let output = self.output.unwrap_or_default();
+        // Without a total, cached and reasoning tokens are part of the counts, as the conventions
+        // define.
         let total_tokens = self.total.unwrap_or_else(|| input.saturating_add(output));
         let members = UsageMembers { total_tokens, input_tokens: input, output_tokens: output };
         let mut usage = Usage::from(members);

@@ -38,7 +38,8 @@ impl Policy {
         if self.redaction.is_none() {
             return json.into();
         }
-        // JSON that cannot be decoded (too deeply nested, or with a number out of range) is not recorded.
+        // JSON that cannot be decoded (too deeply nested, or with a number out of range) is not
+        // recorded.
         let mut value = serde_json::from_str::<Value>(json).unwrap_or_default();
         self.redact_value(kind, &mut value);
         value.to_string().into()

@@ -18,8 +18,8 @@ pub const MAX_BAGGAGE_MEMBERS: usize = 64;
 
 /// Data that the caller propagates to all services on the way.
 ///
-/// Baggage may identify users and customers, so this crate does not record it as attributes. A caller that records it
-/// has to select the keys.
+/// Baggage may identify users and customers, so this crate does not record it as attributes. A
+/// caller that records it has to select the keys.
 ///
 /// ```
 /// use semconv_map::trace_context::Baggage;
@@ -47,7 +47,8 @@ impl Baggage {
         is_valid.then(|| Self(header.into()))
     }
 
-    /// Parses the key of a request's `_meta`, given as JSON text. Returns `None` if there is no valid baggage.
+    /// Parses the key of a request's `_meta`, given as JSON text. Returns `None` if there is no
+    /// valid baggage.
     pub fn from_meta(meta: &str) -> Option<Self> {
         Self::parse(&meta_text(meta, BAGGAGE)?)
     }
@@ -100,7 +101,8 @@ fn decoded(value: &str) -> Cow<'_, str> {
     }
     let digit =
         |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let (mut bytes, mut rest) = (Vec::with_capacity(value.len()), value.as_bytes());
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
         let pair = after.split_first_chunk::<2>().filter(|_| byte == b'%');
         let escaped =

@@ -11,7 +11,8 @@ use jsonrpc_core::{Kind, PeekError, Peeked, peek, peek_member};
 pub struct Injected<'a> {
     /// The bytes of the line before the change.
     pub before: &'a [u8],
-    /// The inserted text. It replaces the word `null` if that was the value of `_meta`, and the context of the sender.
+    /// The inserted text. It replaces the word `null` if that was the value of `_meta`, and the
+    /// context of the sender.
     pub inserted: String,
     /// The bytes of the line after the change.
     pub after: &'a [u8],
@@ -57,12 +58,13 @@ impl From<PeekError> for InjectError {
     }
 }
 
-/// Injects a context into `params._meta` of a request or a notification. The text is inserted before the closing brace
-/// of the innermost existing object; all other bytes are preserved.
+/// Injects a context into `params._meta` of a request or a notification. The text is inserted
+/// before the closing brace of the innermost existing object; all other bytes are preserved.
 ///
-/// The context of the sender is replaced, so that spans of the receiver are children of the injected span, which has the
-/// sender's span as parent or link. A `tracestate` without a new value becomes empty. A `baggage` of the sender is
-/// preserved. Returns `None` if nothing remains to be inserted.
+/// The context of the sender is replaced, so that spans of the receiver are children of the
+/// injected span, which has the sender's span as parent or link. A `tracestate` without a new value
+/// becomes empty. A `baggage` of the sender is preserved. Returns `None` if nothing remains to be
+/// inserted.
 ///
 /// ```
 /// use semconv_map::trace_context::{TraceContext, inject};
@@ -93,14 +95,16 @@ pub fn inject<'a>(
         Place::Meta(meta) => peek_member(meta, name),
         _ => Ok(None),
     };
-    let (old_parent, old_state) = (present(TRACEPARENT)?, present(TRACESTATE)?);
+    let old_parent = present(TRACEPARENT)?;
+    let old_state = present(TRACESTATE)?;
     let has_baggage = present(BAGGAGE)?.is_some();
     let parent = trace.map(TraceContext::traceparent);
     let old_state = old_state.filter(|_| trace.is_some());
     let state = trace.and_then(|trace| trace.tracestate.clone());
     let state = state.or_else(|| old_state.map(|_| String::new()));
     let baggage = baggage.filter(|_| !has_baggage).map(|baggage| baggage.as_str().into());
-    let (mut changes, mut members) = (Vec::new(), Vec::new());
+    let mut changes = Vec::new();
+    let mut members = Vec::new();
     for (name, old, text) in [
         (TRACEPARENT, old_parent, parent),
         (TRACESTATE, old_state, state),
@@ -124,11 +128,13 @@ pub fn inject<'a>(
     Ok(merged(line, changes))
 }
 
-/// Merges the replacements of parts of a line, each with its offset and length, into one that covers them.
+/// Merges the replacements of parts of a line, each with its offset and length, into one that
+/// covers them.
 fn merged(line: &[u8], mut changes: Vec<(usize, usize, String)>) -> Option<Injected<'_>> {
     changes.sort_unstable();
     let from = changes.first()?.0;
-    let (mut at, mut text) = (from, String::new());
+    let mut at = from;
+    let mut text = String::new();
     for (start, length, inserted) in changes {
         let between = line.get(at..start).unwrap_or_default();
         text.push_str(core::str::from_utf8(between).unwrap_or_default());

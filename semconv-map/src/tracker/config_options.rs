@@ -6,7 +6,8 @@ use jsonrpc_core::{JsonStr, array_items, find_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Returns the model of `configOptions`; else that of `models` of older agents, unless a model is known.
+/// Returns the model of `configOptions`; else that of `models` of older agents, unless a model is
+/// known.
 pub(super) fn model(object: &str, is_known: bool) -> Option<String> {
     let older = || {
         let models = find_member(object, &["models"]).filter(|_| !is_known)?;
@@ -41,8 +42,8 @@ struct Models<'a> {
     current_model_id: Cow<'a, str>,
 }
 
-/// Returns the value of the option of a category. Of several, it is the one with the id of the category, such as the model
-/// and not its provider, else the first.
+/// Returns the value of the option of a category. Of several, it is the one with the id of the
+/// category, such as the model and not its provider, else the first.
 fn option_value(object: &str, category: &str) -> Option<String> {
     let mut value = None;
     for option in array_items(find_member(object, &["configOptions"])?) {

@@ -5,9 +5,11 @@
 pub struct Counters {
     /// Lines that are not JSON-RPC messages, as far as they are checked.
     pub invalid_lines: u64,
-    /// Messages with params or a result that do not match their method. Their spans exist, with fewer attributes.
+    /// Messages with params or a result that do not match their method. Their spans exist, with
+    /// fewer attributes.
     pub undecodable: u64,
-    /// Agents that answered `initialize` with an unknown protocol version. They are read as agents of version 1.
+    /// Agents that answered `initialize` with an unknown protocol version. They are read as agents
+    /// of version 1.
     pub unknown_versions: u64,
     /// Responses to requests that were not observed or not tracked.
     pub unmatched_responses: u64,
@@ -21,8 +23,9 @@ pub struct Counters {
 
 /// Limits of the state of a [`Tracker`](super::Tracker).
 ///
-/// Small values have fixed limits: names and ids are truncated to [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES),
-/// and content as described in [`messages`](crate::messages).
+/// Small values have fixed limits: names and ids are truncated to
+/// [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES), and content as described in
+/// [`messages`](crate::messages).
 ///
 /// ```
 /// use semconv_map::{Limits, Policy, Tracker};
@@ -35,11 +38,13 @@ pub struct Counters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Maximum number of known sessions, 256 by default. A session without open spans is evicted for a new one.
+    /// Maximum number of known sessions, 256 by default. A session without open spans is evicted
+    /// for a new one.
     pub sessions: usize,
     /// Maximum number of open spans, 1024 by default.
     pub open_spans: usize,
-    /// Maximum number of records waiting for [`Tracker::poll`](super::Tracker::poll), 8192 by default.
+    /// Maximum number of records waiting for [`Tracker::poll`](super::Tracker::poll), 8192 by
+    /// default.
     pub records: usize,
     /// Maximum number of events per span, 128 by default as in the [OpenTelemetry
     /// SDKs](https://opentelemetry.io/docs/specs/otel/trace/sdk/#span-limits).

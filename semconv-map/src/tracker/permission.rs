@@ -65,7 +65,8 @@ struct Question<'a> {
 
 impl<'a> Question<'a> {
     fn of(params: &'a str) -> Self {
-        let (mut found, mut subject) = (Self::default(), None);
+        let mut found = Self::default();
+        let mut subject = None;
         let Ok(mut members) = MemberReader::new(params.as_bytes()) else { return found };
         while let Ok(Some(name)) = members.next_name() {
             let member = match &*name {

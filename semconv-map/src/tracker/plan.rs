@@ -7,8 +7,8 @@ use jsonrpc_core::wire;
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
-/// Returns the attributes of a `plan`, `plan_update` or `plan_removed`; `None` if it cannot be decoded. A plan of another
-/// kind has none.
+/// Returns the attributes of a `plan`, `plan_update` or `plan_removed`; `None` if it cannot be
+/// decoded. A plan of another kind has none.
 pub(super) fn attributes(kind: &str, update: &str) -> Option<Attributes> {
     let entries = match kind {
         "plan" => Some(wire::decode_serde::<List>(update).ok()?.entries),

@@ -8,12 +8,13 @@ use alloc::vec::Vec;
 pub(super) struct Quiet {
     /// Session in which more text has no effect, as JSON text. Empty if unknown.
     session: Vec<u8>,
-    /// Decisive prefixes of such updates, the last used first: a line with the same prefix has the same effect. Empty if
-    /// unknown.
+    /// Decisive prefixes of such updates, the last used first: a line with the same prefix has the
+    /// same effect. Empty if unknown.
     starts: [Vec<u8>; 2],
 }
 
-/// Maximum length of a remembered prefix. A longer one contains text, so another line is unlikely to share it.
+/// Maximum length of a remembered prefix. A longer one contains text, so another line is unlikely
+/// to share it.
 const MAX_START: usize = 2 * MAX_NAME_BYTES;
 
 impl Default for Quiet {
@@ -31,7 +32,8 @@ impl Quiet {
         self.place(line).is_some()
     }
 
-    /// Returns the same, and compares the next line with this prefix first, because texts of one kind follow each other.
+    /// Returns the same, and compares the next line with this prefix first, because texts of one
+    /// kind follow each other.
     #[inline]
     pub(super) fn follow(&mut self, line: &[u8]) -> bool {
         let place = self.place(line);

@@ -32,7 +32,8 @@ impl Tracker {
         }
         let params = message.params().unwrap_or("{}");
         let members = Members::of_params(params);
-        let (session, meta) = (members.session(), members.meta);
+        let session = members.session();
+        let meta = members.meta;
         let call = RequestCall {
             direction: sender,
             id: id_text(&id, message),
@@ -67,8 +68,8 @@ impl Tracker {
         }
     }
 
-    /// Handles a response to a request of `asker`, if it is successful and nothing of it is recorded. Returns whether
-    /// it was handled.
+    /// Handles a response to a request of `asker`, if it is successful and nothing of it is
+    /// recorded. Returns whether it was handled.
     pub(super) fn on_answered(&mut self, asker: Direction, head: &mut Head<'_>) -> bool {
         let Some(id) = answered(head) else { return false };
         let ends = |request: &OpenRequest| !request.is_tool && request.work.ends_with_any_result();
@@ -92,7 +93,8 @@ impl Tracker {
             return dropped;
         };
         session.is_forming = false;
-        let (policy, model) = (&self.policy, session.model.as_deref());
+        let policy = &self.policy;
+        let model = session.model.as_deref();
         let (name, mut attributes) = prompt_turn::start(policy, &self.peers, call, model);
         let input = content.map(|content| prompt_turn::input(policy, &content));
         let (on_span, in_event) = policy.places(Gate::WithContent);
@@ -102,7 +104,8 @@ impl Tracker {
         let mut start = self.spans.next(parent, kind, name, attributes);
         (start.baggage, start.links) = (baggage, session.take_links());
         let Some(span) = self.spans.start(start) else { return dropped };
-        let (kind, cost) = (TurnKind::Prompt, session.cost.clone());
+        let kind = TurnKind::Prompt;
+        let cost = session.cost.clone();
         let model = session.model.as_deref();
         let mut turn = Turn::new(policy, &self.peers, kind, span, self.spans.now(), cost, model);
         turn.input = input.filter(|_| in_event);
@@ -323,12 +326,14 @@ impl Tracker {
         }
     }
 
-    /// Ends the previous request of a reused id. The response cannot be attributed to one of the two, so it counts for
-    /// the new request.
+    /// Ends the previous request of a reused id. The response cannot be attributed to one of the
+    /// two, so it counts for the new request.
     fn end_reused(&mut self, sender: Direction, id: &RequestId) {
         let Some(request) = self.requests.remove(sender, id) else { return };
         if let (Work::Prompt(session), Some(span)) = (&request.work, request.span) {
-            let (policy, spans, how) = (&self.policy, &mut self.spans, TurnEnd::IdReused);
+            let policy = &self.policy;
+            let spans = &mut self.spans;
+            let how = TurnEnd::IdReused;
             self.sessions.end_turn(policy, spans, session, span, how);
         } else {
             if let Work::LoadSession { id, .. } = &request.work
@@ -344,7 +349,8 @@ impl Tracker {
         }
     }
 
-    /// Returns whether another request can be tracked. Requests of ended spans are evicted if necessary.
+    /// Returns whether another request can be tracked. Requests of ended spans are evicted if
+    /// necessary.
     fn has_room(&mut self) -> bool {
         if self.requests.len() >= self.limits.open_spans {
             let spans = &self.spans;

@@ -14,7 +14,8 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Number of ended tool calls per session that are remembered, so that a late update does not start them again.
+/// Number of ended tool calls per session that are remembered, so that a late update does not start
+/// them again.
 const ENDED_TOOL_CALLS: usize = 64;
 
 #[derive(Debug, Default)]
@@ -41,8 +42,9 @@ pub(super) struct Session {
     former: Option<Former>,
     /// Number of `session/load` requests without a response.
     pub(super) loading: usize,
-    /// Whether updates before the next prompt are replayed: the session was loaded, and some agents respond before the
-    /// replay, or it was first observed while a `session/fork`, which creates sessions, was unanswered.
+    /// Whether updates before the next prompt are replayed: the session was loaded, and some agents
+    /// respond before the replay, or it was first observed while a `session/fork`, which creates
+    /// sessions, was unanswered.
     pub(super) is_forming: bool,
     /// Number of replayed updates.
     pub(super) replayed: i64,
@@ -130,7 +132,8 @@ impl Session {
         !is_another
     }
 
-    /// Returns the turn of updates and requests of the agent: the oldest one, because agents respond in order.
+    /// Returns the turn of updates and requests of the agent: the oldest one, because agents
+    /// respond in order.
     pub(super) fn turn(&mut self) -> Option<&mut Turn> {
         self.turns.first_mut()
     }
@@ -376,7 +379,8 @@ impl Sessions {
         Some(session)
     }
 
-    /// Returns the session, creating it if necessary. Returns `None` if the limit is reached and all sessions are busy.
+    /// Returns the session, creating it if necessary. Returns `None` if the limit is reached and
+    /// all sessions are busy.
     pub(super) fn get_or_insert(&mut self, id: &str) -> Option<&mut Session> {
         let id = cut(id, MAX_NAME_BYTES);
         if !self.sessions.contains_key(id) {

@@ -30,7 +30,8 @@ impl Tracker {
         self.start_unprompted(id);
     }
 
-    /// Handles a fork: the new session starts with the state of its origin, to which the span belongs.
+    /// Handles a fork: the new session starts with the state of its origin, to which the span
+    /// belongs.
     pub(super) fn on_fork(&mut self, origin: &str, result: &str, attributes: &mut Attributes) {
         let Some(id) = member(result, "sessionId") else {
             self.counters.undecodable += 1;
@@ -62,7 +63,8 @@ impl Tracker {
 
     pub(super) fn on_session_ended(&mut self, id: &str) {
         self.sessions.set_active(id, false);
-        let (policy, spans) = (&self.policy, &mut self.spans);
+        let policy = &self.policy;
+        let spans = &mut self.spans;
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.end_tools(policy, spans, ToolEnd::TurnEnd, |tool| tool.turn.is_none());
         if session.is_idle() {

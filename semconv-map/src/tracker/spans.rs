@@ -14,8 +14,8 @@ use core::time::Duration;
 
 /// Ensures that each span starts once and ends once, before its parent.
 ///
-/// A span reserves room for its end when it starts, so an end always fits: the number of waiting records and open spans
-/// never exceeds [`Limits::records`].
+/// A span reserves room for its end when it starts, so an end always fits: the number of waiting
+/// records and open spans never exceeds [`Limits::records`].
 #[derive(Debug)]
 pub(crate) struct Spans {
     limits: Limits,
@@ -73,7 +73,8 @@ impl Spans {
 
     /// Returns the counters, including `others`, which were counted elsewhere.
     pub(crate) fn counters(&self, others: Counters) -> Counters {
-        let (dropped_events, dropped_metrics) = (self.dropped_events, self.dropped_metrics);
+        let dropped_events = self.dropped_events;
+        let dropped_metrics = self.dropped_metrics;
         let dropped_spans = self.dropped_spans;
         Counters { dropped_spans, dropped_events, dropped_metrics, ..others }
     }
@@ -108,7 +109,8 @@ impl Spans {
         name: Cow<'static, str>,
         Attributes(attributes): Attributes,
     ) -> SpanStart {
-        let (span, links) = (self.next, Vec::new());
+        let span = self.next;
+        let links = Vec::new();
         SpanStart { span, parent, name, kind, time: self.now, attributes, baggage: None, links }
     }
 
@@ -147,7 +149,8 @@ impl Spans {
         Some(span)
     }
 
-    /// Adds a content event to a span, if there is content. It does not count against the limit of events.
+    /// Adds a content event to a span, if there is content. It does not count against the limit of
+    /// events.
     #[inline]
     pub(crate) fn details(&mut self, span: SpanHandle, name: &'static str, attributes: Attributes) {
         if attributes.0.is_empty() || !self.is_open(span) {
@@ -168,7 +171,8 @@ impl Spans {
 
     /// Adds an event to a span. Ignored if the span has ended.
     pub(crate) fn event(&mut self, span: SpanHandle, name: &'static str, attributes: Attributes) {
-        let (has_room, limit) = (self.used() < self.limits.records, self.limits.events_per_span);
+        let has_room = self.used() < self.limits.records;
+        let limit = self.limits.events_per_span;
         let Some(open) = self.get_mut(span) else { return };
         if !has_room || open.events >= limit {
             self.drop_event(span);
@@ -221,7 +225,9 @@ impl Spans {
         }
         for &span in below.iter().skip(1).rev() {
             let attributes = [Attribute::new(self.end_key, keys::end::PARENT_END)].into();
-            let (status, name, dropped_events) = (Status::Unset, None, 0);
+            let status = Status::Unset;
+            let name = None;
+            let dropped_events = 0;
             self.push_end(SpanEnd {
                 span,
                 time: self.now,
@@ -241,7 +247,8 @@ impl Spans {
         if let Some(above) = parent.and_then(|parent| self.get_mut(parent)) {
             above.children = above.children.saturating_sub(1);
         }
-        let (span, time) = (Some(end.span), end.time);
+        let span = Some(end.span);
+        let time = end.time;
         let measured = measured.zip(self.rows);
         let measured = measured.map(|(span, rows)| span.end(rows, time, &end.attributes));
         self.queue.push_back(Record::End(end));
@@ -260,7 +267,8 @@ impl Spans {
         attributes: Attributes,
     ) {
         if self.rows.is_some() {
-            let (value, attributes) = (value.into(), attributes.0);
+            let value = value.into();
+            let attributes = attributes.0;
             self.push_metric(Measurement { metric, value, time: self.now, span: None, attributes });
         }
     }

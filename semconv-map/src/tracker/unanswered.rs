@@ -23,7 +23,8 @@ impl<T> Unanswered<T> {
         self.0.get(place).map(|(_, _, request)| request)
     }
 
-    /// Inserts a request. A previous request with the same direction and id has to be removed before.
+    /// Inserts a request. A previous request with the same direction and id has to be removed
+    /// before.
     #[inline]
     pub(crate) fn insert(&mut self, direction: Direction, id: RequestId, request: T) {
         let (Ok(place) | Err(place)) = self.place(direction, &id);

@@ -19,7 +19,8 @@ use jsonrpc_core::{find_member, wire};
 impl Tracker {
     /// Handles a `session/update`. Text is skipped unless content is recorded.
     pub(super) fn on_update(&mut self, members: &Members<'_>) {
-        let (session, kind) = (members.session.unwrap_or_default(), members.session_update);
+        let session = members.session.unwrap_or_default();
+        let kind = members.session_update;
         let (Ok(session), Ok(kind)) =
             (str::from_utf8(session), str::from_utf8(kind.unwrap_or_default()))
         else {
@@ -192,7 +193,9 @@ impl Tracker {
 
     /// Starts a turn of a session that works without a prompt.
     pub(super) fn start_unprompted(&mut self, id: &str) {
-        let (policy, peers, now) = (&self.policy, &self.peers, self.spans.now());
+        let policy = &self.policy;
+        let peers = &self.peers;
+        let now = self.spans.now();
         let Some(session) = self.sessions.get_mut(id) else { return };
         let is_due = session.is_working && session.turns.is_empty() && !session.is_subagent;
         if !is_due || session.is_replaying() {
@@ -203,7 +206,8 @@ impl Tracker {
         let mut start = self.spans.next(Parent::Root, SpanKind::Client, name, attributes);
         start.links = session.take_links();
         let Some(span) = self.spans.start(start) else { return };
-        let (kind, cost) = (TurnKind::Unprompted, session.cost.clone());
+        let kind = TurnKind::Unprompted;
+        let cost = session.cost.clone();
         let mut turn = Turn::new(policy, peers, kind, span, now, cost, session.model.as_deref());
         let (_, in_event) = policy.places(Gate::WithContent);
         turn.reasoning_level = session.reasoning_level.clone().filter(|_| in_event);
@@ -245,7 +249,8 @@ impl Tracker {
         turn: Option<SpanHandle>,
         id: &str,
     ) {
-        let (policy, now) = (&self.policy, self.spans.now());
+        let policy = &self.policy;
+        let now = self.spans.now();
         let Some(session) = self.sessions.get_mut(id) else { return };
         let (name, mut attributes, details) = report.start(policy, &self.peers, owner, id);
         attributes.extend(details.span);
@@ -255,7 +260,8 @@ impl Tracker {
         start.links = session.take_links();
         let Some(span) = self.spans.start(start) else { return };
         self.spans.details(span, event::DETAILS, details.event);
-        let (kind, cost) = (TurnKind::Subagent, session.cost.clone());
+        let kind = TurnKind::Subagent;
+        let cost = session.cost.clone();
         session.turns.push(Turn::new(policy, &self.peers, kind, span, now, cost, None));
         if let Some(turn) = turn {
             self.sessions.add_subagent(turn, id, span);
@@ -271,8 +277,8 @@ impl Tracker {
         }
     }
 
-    /// Decodes a message about a tool call. Content is decoded only if it is recorded; otherwise it has no influence on
-    /// whether the call is recorded.
+    /// Decodes a message about a tool call. Content is decoded only if it is recorded; otherwise it
+    /// has no influence on whether the call is recorded.
     pub(super) fn report<'a>(
         &self,
         json: &'a str,
@@ -285,7 +291,8 @@ impl Tracker {
 
     /// Handles an update of a tool call. Returns its span if it is open afterwards.
     pub(super) fn on_tool_call(&mut self, id: &str, report: &ToolReport<'_>) -> Option<SpanHandle> {
-        let (policy, spans) = (&self.policy, &mut self.spans);
+        let policy = &self.policy;
+        let spans = &mut self.spans;
         let Some(session) = self.sessions.get_or_insert(id) else {
             spans.dropped_spans += 1;
             return None;

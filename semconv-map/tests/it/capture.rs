@@ -84,7 +84,8 @@ fn content_is_recorded_by_policy() {
     }
 }
 
-/// In an event, messages and tool arguments are structured values. Each event occurs once and counts against no limit.
+/// In an event, messages and tool arguments are structured values. Each event occurs once and
+/// counts against no limit.
 #[test]
 fn events_have_structured_values() {
     let run = run(policy(|policy| policy.content = Capture::Event));
@@ -186,7 +187,8 @@ fn redaction_receives_whole_messages() {
     assert_eq!(output[0]["parts"], json!([{ "type": "text", "content": "-" }]));
 }
 
-/// Tool arguments are truncated after redaction. Before, the JSON text would contain escaped line breaks.
+/// Tool arguments are truncated after redaction. Before, the JSON text would contain escaped line
+/// breaks.
 #[test]
 fn strings_are_redacted_before_truncation() {
     for limit in [10, 20, 1000] {
@@ -266,7 +268,8 @@ fn unredactable_content_is_not_recorded() {
 }
 
 proptest! {
-    /// For any limits, recorded content is valid JSON, each part conforms to its type, and the limits hold.
+    /// For any limits, recorded content is valid JSON, each part conforms to its type, and the
+    /// limits hold.
     #[test]
     fn content_within_any_limits_is_valid(
         limits in (0..300_usize, 0..100_usize, 0..9_usize, 0..60_usize),

@@ -255,7 +255,8 @@ fn output_keeps_its_order() {
         let content = json!({ "type": "text", "text": text });
         update("s", json!({ "sessionUpdate": kind, "messageId": message, "content": content }))
     };
-    let (say, think) = ("agent_message_chunk", "agent_thought_chunk");
+    let say = "agent_message_chunk";
+    let think = "agent_thought_chunk";
     let mut run = Run::new(recording());
     run.line(C2A, &prompt(1, "s"));
     for line in [
@@ -285,10 +286,11 @@ fn json_of(text: Option<&str>) -> Value {
     serde_json::from_str(text.expect("no content")).expect("not JSON")
 }
 
-/// Validates each part against the definition of its own type, because the schemas as a whole accept any object with a
-/// type.
+/// Validates each part against the definition of its own type, because the schemas as a whole
+/// accept any object with a type.
 ///
-/// Spec: [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
+/// Spec:
+/// [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
 pub(crate) fn assert_valid_parts(messages: &Value) {
     for message in messages.as_array().unwrap() {
         for part in message["parts"].as_array().unwrap() {

@@ -1,10 +1,13 @@
-//! Recordings of real agents and an MCP session, in each profile, checked against the registries of the conventions in
-//! `fixtures/conventions.txt`: names, types, values, requirement levels, and no deprecated names.
+//! Recordings of real agents and an MCP session, in each profile, checked against the registries of
+//! the conventions in `fixtures/conventions.txt`: names, types, values, requirement levels, and no
+//! deprecated names.
 //!
-//! Derived from the registries [v1.39.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.39.0/model),
+//! Derived from the registries
+//! [v1.39.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.39.0/model),
 //! [v1.41.1](https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/model) and
 //! [v1.44.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.44.0/model), and from
-//! [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai) as of 2026-10-07.
+//! [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai) as of
+//! 2026-10-07.
 use crate::golden::{recordings, replay};
 use crate::spans::Span;
 use crate::{rpc, subagent};
@@ -74,8 +77,8 @@ impl Registry {
         self.signals.get(name).unwrap_or_else(|| panic!("no {name} here"))
     }
 
-    /// Checks that each attribute belongs to the signal or is an extension, has the right type and a listed value, and
-    /// that required attributes are present.
+    /// Checks that each attribute belongs to the signal or is an extension, has the right type and
+    /// a listed value, and that required attributes are present.
     fn check(&self, signal: &str, attributes: &[&Attribute], extensions: &[(&str, &str)]) {
         let known = self.signal(signal);
         for attribute in attributes.iter().filter(|attribute| !attribute.key.starts_with("acp.")) {
@@ -87,7 +90,8 @@ impl Registry {
             let is_right = match value {
                 AttributeValue::String(text) => {
                     let values = self.values.get(key);
-                    // Providers and methods are open lists. Values chosen by this crate have to be listed.
+                    // Providers and methods are open lists. Values chosen by this crate have to be
+                    // listed.
                     let is_listed = values.is_none_or(|values| values.contains(&**text));
                     let is_open = *key == "mcp.method.name" && text == "_OTHER";
                     assert!(is_listed || is_open, "{signal}: {key} = {text}");
@@ -152,7 +156,8 @@ fn extensions(signal: &str, profile: Profile) -> Vec<(&'static str, &'static str
 
 /// Opt-in attributes that are always recorded.
 ///
-/// Unknown methods are recorded as `_OTHER`, so the cardinality is low and the reason for opt-in does not apply.
+/// Unknown methods are recorded as `_OTHER`, so the cardinality is low and the reason for opt-in
+/// does not apply.
 const ALWAYS: [&str; 1] = ["rpc.method"];
 
 fn signal(span: &Span) -> String {
@@ -189,7 +194,8 @@ fn check_span(registry: &Registry, profile: Profile, content: Capture, span: &Sp
             Some(format!("execute_tool{}", target("gen_ai.tool.name")))
         }
         name if name.contains("mcp") && span.str("mcp.method.name") != Some("_OTHER") => {
-            let (tool, prompt) = (target("gen_ai.tool.name"), target("gen_ai.prompt.name"));
+            let tool = target("gen_ai.tool.name");
+            let prompt = target("gen_ai.prompt.name");
             Some(format!("{}{tool}{prompt}", span.str("mcp.method.name").unwrap()))
         }
         _ => None,
@@ -241,7 +247,8 @@ fn policies(profile: Profile) -> impl Iterator<Item = Policy> {
 
 #[test]
 fn spans_and_metrics_follow_the_conventions() {
-    let (mut spans, mut metrics) = (BTreeSet::new(), BTreeSet::new());
+    let mut spans = BTreeSet::new();
+    let mut metrics = BTreeSet::new();
     for profile in PROFILES {
         let registry = Registry::of(profile);
         for policy in policies(profile) {
@@ -297,7 +304,8 @@ fn metrics_are_in_a_registry() {
     }
 }
 
-/// The check detects the mistakes of an early design: deprecated names, wrong types, missing attributes.
+/// The check detects the mistakes of an early design: deprecated names, wrong types, missing
+/// attributes.
 #[test]
 fn check_detects_mistakes() {
     let registry = Registry::of(Profile::V1_39);

@@ -1,7 +1,8 @@
-//! Values outside of the protocol: each known place with a line that has it, and places named by the program.
+//! Values outside of the protocol: each known place with a line that has it, and places named by
+//! the program.
 //!
-//! Lines marked as recorded are from sessions of the agents. The others have the form that the source or a description of
-//! the agent shows.
+//! Lines marked as recorded are from sessions of the agents. The others have the form that the
+//! source or a description of the agent shows.
 use crate::lines::{notification, prompt, request, result, stop, tool, update};
 use crate::spans::{A2C, C2A, Run, Span};
 use semconv_map::content::Capture;
@@ -236,7 +237,8 @@ fn output_of_terminals_is_the_result_of_their_tool_call() {
         (A2C, request(11, "terminal/release", terminal)),
         (C2A, result(11, json!({}))),
     ]);
-    assert_eq!((code, seen), (Some(3), json!({ "output": "one\ntwo\n", "exit_code": 3 })));
+    assert_eq!(code, Some(3));
+    assert_eq!(seen, json!({ "output": "one\ntwo\n", "exit_code": 3 }));
     // A terminal of the agent, in `_meta`.
     let with = |meta: Value| {
         (
@@ -254,7 +256,8 @@ fn output_of_terminals_is_the_result_of_their_tool_call() {
             json!({ "terminal_exit": { "terminal_id": "term_1", "exit_code": 0, "signal": null } }),
         ),
     ]);
-    assert_eq!((code, seen), (Some(0), json!({ "output": "one\ntwo\n", "exit_code": 0 })));
+    assert_eq!(code, Some(0));
+    assert_eq!(seen, json!({ "output": "one\ntwo\n", "exit_code": 0 }));
     // A terminal of the agent in version 2. The output is recorded.
     let (code, seen) = shell(&[(
         A2C,
@@ -264,7 +267,8 @@ fn output_of_terminals_is_the_result_of_their_tool_call() {
         update("s", json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "term_1", "data": "ZW5k" })),
     )]);
     let output = "/bin/bash: line 1: out.txt: Read-only file system\nend";
-    assert_eq!((code, seen), (Some(1), json!({ "output": output, "exit_code": 1 })));
+    assert_eq!(code, Some(1));
+    assert_eq!(seen, json!({ "output": output, "exit_code": 1 }));
 }
 
 #[test]

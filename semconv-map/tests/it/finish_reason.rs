@@ -9,8 +9,8 @@ use semconv_map::{AttributeValue, Policy, Profile};
 use serde_json::Value;
 
 proptest! {
-    /// For any stop reason, the finish reason is the same in the attribute (a list of one entry), the message and the
-    /// event. The original value is recorded separately.
+    /// For any stop reason, the finish reason is the same in the attribute (a list of one entry),
+    /// the message and the event. The original value is recorded separately.
     #[test]
     fn finish_reason_is_consistent(
         reason in prop_oneof![

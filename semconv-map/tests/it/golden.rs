@@ -1,4 +1,5 @@
-//! Recordings of real agents and the span trees expected for them. Each tree was reviewed against its recording.
+//! Recordings of real agents and the span trees expected for them. Each tree was reviewed against
+//! its recording.
 use crate::spans::Run;
 use jsonrpc_core::transcript;
 use semconv_map::{ClosedBy, Counters, Policy};

@@ -150,7 +150,8 @@ fn spend(run: &mut Run, id: i64, tokens: u64, amount: f64) {
     run.line(A2C, &result(id, json!({ "stopReason": "end_turn", "usage": usage })));
 }
 
-/// A loaded session continues its tokens and cost after its last turn. A new session with the same id does not.
+/// A loaded session continues its tokens and cost after its last turn. A new session with the same
+/// id does not.
 #[test]
 fn loaded_session_continues() {
     let load = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
@@ -180,7 +181,8 @@ fn loaded_session_continues() {
     }
 }
 
-/// Recorded: gemini-cli responds to `session/load` before it repeats the conversation. Calls of the past have no spans.
+/// Recorded: gemini-cli responds to `session/load` before it repeats the conversation. Calls of the
+/// past have no spans.
 #[test]
 fn replay_after_the_response_has_no_spans() {
     let call = |id: &str| {

@@ -47,7 +47,8 @@ fn context_is_injected_at_each_place() {
     }
 }
 
-/// A context of the sender is replaced, and its baggage is preserved. All other bytes are unchanged.
+/// A context of the sender is replaced, and its baggage is preserved. All other bytes are
+/// unchanged.
 #[test]
 fn existing_context_is_replaced() {
     let new = format!(r#""{PARENT}""#);
@@ -201,7 +202,9 @@ fn request_span_is_known_until_the_response() {
 fn written(value: Value) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(vec!["", " ", "\t", "\r", "  "]), 1..8).prop_map(
         move |blanks| {
-            let (mut in_string, mut escaped, mut next) = (false, false, blanks.iter().cycle());
+            let mut in_string = false;
+            let mut escaped = false;
+            let mut next = blanks.iter().cycle();
             let mut text = String::new();
             for character in value.to_string().chars() {
                 let outside = !in_string && "{}[]:,".contains(character);
@@ -250,11 +253,12 @@ fn requests() -> impl Strategy<Value = (Value, String)> {
 }
 
 proptest! {
-    /// Only the place of insertion and a context of the sender change. The line then contains the other members as before,
-    /// and the injected ones. A second injection changes nothing.
+    /// Only the place of insertion and a context of the sender change. The line then contains the
+    /// other members as before, and the injected ones. A second injection changes nothing.
     #[test]
     fn other_bytes_are_preserved((value, line) in requests(), with_baggage: bool) {
-        let (context, baggage) = (context(), Baggage::parse("k=v").filter(|_| with_baggage));
+        let context = context();
+        let baggage = Baggage::parse("k=v").filter(|_| with_baggage);
         let said = value["params"]["_meta"].clone();
         let has = |key: &str| said.get(key).is_some();
         let mut expected = value.clone();
@@ -271,7 +275,8 @@ proptest! {
         let null = if said.is_null() && value.pointer("/params/_meta").is_some() { "null" } else { "" };
         let unchanged = [injected.before, null.as_bytes(), injected.after].concat();
         if has("traceparent") || has("tracestate") {
-            let (before, after) = (injected.before, injected.after);
+            let before = injected.before;
+            let after = injected.after;
             prop_assert!(line.as_bytes().starts_with(before) && line.as_bytes().ends_with(after));
         } else {
             prop_assert_eq!(unchanged, line.as_bytes());

@@ -7,7 +7,8 @@ use semconv_map::{Counters, Policy, Record, Tracker};
 use serde_json::json;
 use std::time::Duration;
 
-/// Each request of the protocol is a span, including unstable ones and those of version 2. Notifications are not.
+/// Each request of the protocol is a span, including unstable ones and those of version 2.
+/// Notifications are not.
 #[test]
 fn requests_become_spans() {
     for method in methods::V1.iter().chain(methods::V2) {
@@ -178,8 +179,8 @@ fn terminal_records_the_exit_code() {
 #[test]
 fn peers_of_version_2_are_recorded() {
     let mut run = Run::new(Policy::default());
-    let (client, agent) =
-        (json!({ "name": "editor", "version": "7" }), json!({ "name": "coder", "version": "1" }));
+    let client = json!({ "name": "editor", "version": "7" });
+    let agent = json!({ "name": "coder", "version": "1" });
     run.line(C2A, &request(0, "initialize", json!({ "protocolVersion": 2, "info": client })));
     run.line(A2C, &result(0, json!({ "protocolVersion": 2, "info": agent, "capabilities": {} })));
     run.line(C2A, &prompt(1, "s"));

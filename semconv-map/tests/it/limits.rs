@@ -59,7 +59,8 @@ fn undecodable_messages_are_counted() {
     run.line(A2C, &stop(2, "end_turn"));
     run.line(A2C, &stop(3, "end_turn"));
     let counters = run.tracker.counters();
-    assert_eq!((counters.undecodable, counters.unmatched_responses), (5, 1));
+    assert_eq!(counters.undecodable, 5);
+    assert_eq!(counters.unmatched_responses, 1);
     assert_eq!(run.spans.names(), ["initialize", "invoke_agent"]);
 }
 
@@ -91,10 +92,9 @@ fn requests_beyond_the_limit_are_counted() {
         run.line(A2C, &result(id, json!({})));
     }
     let counters = run.tracker.counters();
-    assert_eq!(
-        (run.spans.all.len(), counters.dropped_spans, counters.unmatched_responses),
-        (2, 3, 3)
-    );
+    assert_eq!(run.spans.all.len(), 2);
+    assert_eq!(counters.dropped_spans, 3);
+    assert_eq!(counters.unmatched_responses, 3);
 }
 
 /// Requests of ended turns are evicted, even if they are never answered.
@@ -123,7 +123,8 @@ fn events_beyond_the_limit_are_counted() {
     }
     run.line(A2C, &stop(1, "end_turn"));
     let turn = run.span("invoke_agent");
-    assert_eq!((turn.events.len(), turn.end.as_ref().unwrap().dropped_events), (2, 3));
+    assert_eq!(turn.events.len(), 2);
+    assert_eq!(turn.end.as_ref().unwrap().dropped_events, 3);
     assert_eq!(run.tracker.counters().dropped_events, 3);
 }
 
@@ -147,7 +148,9 @@ fn unpolled_records_stay_bounded() {
     let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
     let starts = records.iter().filter(|record| matches!(record, Record::Start(_))).count();
     let ends = records.iter().filter(|record| matches!(record, Record::End(_))).count();
-    assert_eq!((records.len(), starts, ends), (10, 5, 5));
+    assert_eq!(records.len(), 10);
+    assert_eq!(starts, 5);
+    assert_eq!(ends, 5);
     assert_eq!(tracker.counters().dropped_spans, 95);
 }
 

@@ -53,7 +53,8 @@ fn tracker_holds_at_most_four_times_the_line() {
                 let line = line(start, item, end, size);
                 let mut tracker = tracker(content);
                 let held = measure(|| tracker.handle_line(A2C, Duration::ZERO, line.as_bytes()));
-                let (most, held) = (4 * line.len() as u64, held.bytes_max);
+                let most = 4 * line.len() as u64;
+                let held = held.bytes_max;
                 assert!(
                     held <= most,
                     "{start}{item}, {content:?}: {held} bytes for {}",

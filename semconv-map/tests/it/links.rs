@@ -24,7 +24,8 @@ fn ask(run: &mut Run, method: &str, params: Value, answer: Value) {
     run.line(A2C, &result(100, answer));
 }
 
-/// The first turn after it was loaded or resumed links to the last before; turns that follow each other do not.
+/// The first turn after it was loaded or resumed links to the last before; turns that follow each
+/// other do not.
 #[test]
 fn turn_links_to_the_resumed_turn() {
     for method in ["session/load", "session/resume"] {

@@ -1,4 +1,5 @@
-//! Integration tests of the tracker with handwritten lines, generated lines, and recordings of real agents.
+//! Integration tests of the tracker with handwritten lines, generated lines, and recordings of real
+//! agents.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -55,8 +55,8 @@ fn dropped(counters: Counters) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// For names of any length and number, the kept data stays below a bound, and dropped records are counted. Records
-    /// are not polled.
+    /// For names of any length and number, the kept data stays below a bound, and dropped records
+    /// are counted. Records are not polled.
     #[test]
     fn memory_is_bounded(lines in prop::collection::vec(lines(), 70..90), content: bool) {
         let mut policy = Policy::default();

@@ -45,7 +45,8 @@ fn metric_definitions_follow_the_conventions() {
     };
     for metric in metric::ALL {
         let (instrument, unit, bounds) = expected(metric);
-        assert_eq!((metric.instrument, metric.unit), (instrument, unit), "{}", metric.name);
+        assert_eq!(metric.instrument, instrument, "{}", metric.name);
+        assert_eq!(metric.unit, unit, "{}", metric.name);
         assert_eq!(metric.boundaries.len(), bounds.len(), "{}", metric.name);
         for (bound, expected) in metric.boundaries.iter().zip(&bounds) {
             assert!((bound - expected).abs() < 1e-9 * expected, "{}: {bound}", metric.name);
@@ -233,7 +234,8 @@ fn metrics_beyond_the_limit_are_counted() {
     }
     assert_eq!(std::iter::from_fn(|| tracker.poll()).count(), 4);
     let counters = tracker.counters();
-    assert_eq!((counters.dropped_spans, counters.dropped_metrics), (0, 0));
+    assert_eq!(counters.dropped_spans, 0);
+    assert_eq!(counters.dropped_metrics, 0);
     for _ in 0..3 {
         let line = usage(1, 1.0, "USD");
         tracker.handle_line(A2C, Duration::ZERO, line.as_bytes());

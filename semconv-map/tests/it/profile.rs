@@ -79,7 +79,8 @@ fn development_profile_wraps_tool_content() {
     }
 }
 
-/// A compaction is a part of the message if the conventions define one, and an event in each profile.
+/// A compaction is a part of the message if the conventions define one, and an event in each
+/// profile.
 #[test]
 fn development_profile_has_compaction_parts() {
     for (profile, expected) in [
@@ -186,11 +187,12 @@ fn known_transport_is_on_every_span() {
     }
 }
 
-/// In v1.39, file and terminal requests are tools with arguments and results, on the span and in two events.
+/// In v1.39, file and terminal requests are tools with arguments and results, on the span and in
+/// two events.
 #[test]
 fn early_profile_records_content_of_client_tools() {
-    let (params, answer) =
-        (json!({ "sessionId": "s", "path": "/a" }), json!({ "content": "text" }));
+    let params = json!({ "sessionId": "s", "path": "/a" });
+    let answer = json!({ "content": "text" });
     for (profile, content, on_span, events) in [
         (Profile::V1_39, Capture::Off, false, 0),
         (Profile::V1_39, Capture::Span, true, 0),
@@ -254,7 +256,8 @@ fn early_run() -> Run {
 fn early_design_of_turns_and_permissions_is_reproduced() {
     let run = early_run();
     let turn = run.span("invoke_agent kiro");
-    assert_eq!((turn.start.kind, turn.is_error()), (SpanKind::Client, false));
+    assert_eq!(turn.start.kind, SpanKind::Client);
+    assert!(!turn.is_error());
     for (key, expected) in [
         ("gen_ai.operation.name", "invoke_agent"),
         ("gen_ai.provider.name", "acp.kiro"),
@@ -281,10 +284,8 @@ fn early_design_of_tools_is_reproduced() {
     let turn = run.span("invoke_agent kiro").start.span;
     for (at, kind) in EARLY_KINDS.into_iter().enumerate() {
         let call = run.span(&format!("execute_tool {kind}"));
-        assert_eq!(
-            (call.start.kind, &call.start.parent),
-            (SpanKind::Internal, &Parent::Span(turn))
-        );
+        assert_eq!(call.start.kind, SpanKind::Internal);
+        assert_eq!(&call.start.parent, &Parent::Span(turn));
         let expected = if at < 3 { "datastore" } else { "extension" };
         assert_eq!(call.str("gen_ai.tool.type"), Some(expected), "{kind}");
         assert_eq!(call.str("gen_ai.operation.name"), Some("execute_tool"));
@@ -292,7 +293,8 @@ fn early_design_of_tools_is_reproduced() {
         assert_eq!(call.str("acp.tool.kind"), Some(kind));
     }
     let read = run.span("execute_tool fs/read_text_file");
-    assert_eq!((read.start.kind, &read.start.parent), (SpanKind::Internal, &Parent::Span(turn)));
+    assert_eq!(read.start.kind, SpanKind::Internal);
+    assert_eq!(&read.start.parent, &Parent::Span(turn));
     assert!(read.is_error());
     for (key, expected) in [
         ("gen_ai.operation.name", "execute_tool"),

@@ -7,7 +7,8 @@ use semconv_map::span::{Parent, SpanKind, Status};
 use semconv_map::{ClosedBy, Policy};
 use serde_json::{Value, json};
 
-/// Most lines continue the text of the session of the last line. They are skipped without losing anything.
+/// Most lines continue the text of the session of the last line. They are skipped without losing
+/// anything.
 #[test]
 fn first_text_of_each_turn_is_timed() {
     let mut run = Run::new(Policy::default());
@@ -35,7 +36,8 @@ fn turn_lasts_from_prompt_to_response() {
     run.line(A2C, &text("s", " there"));
     run.line(A2C, &stop(1, "end_turn"));
     let turn = run.span("invoke_agent");
-    assert_eq!((turn.start.kind, &turn.start.parent), (SpanKind::Client, &Parent::Root));
+    assert_eq!(turn.start.kind, SpanKind::Client);
+    assert_eq!(&turn.start.parent, &Parent::Root);
     assert_eq!(turn.start.time.as_secs(), 1);
     assert_eq!(turn.end.as_ref().map(|end| end.time.as_secs()), Some(4));
     assert_eq!(turn.f64("acp.prompt.time_to_first_update"), Some(1.0));

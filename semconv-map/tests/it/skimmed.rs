@@ -1,5 +1,6 @@
-//! Updates are skimmed if the method precedes the params, and decoded completely otherwise. Responses that only need to
-//! succeed are read up to the result if it comes last. Both paths have the same outcome.
+//! Updates are skimmed if the method precedes the params, and decoded completely otherwise.
+//! Responses that only need to succeed are read up to the result if it comes last. Both paths have
+//! the same outcome.
 use crate::lines::{prompt, stop};
 use crate::spans::{A2C, C2A};
 use jsonrpc_core::peek;
@@ -117,7 +118,8 @@ fn records_of(policy: &Policy, lines: impl Iterator<Item = Vec<u8>>) -> String {
 
 /// Returns all records for these lines.
 fn records_of_lines(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -> String {
-    let (mut tracker, now) = (Tracker::new(policy.clone()), Duration::from_secs(1));
+    let mut tracker = Tracker::new(policy.clone());
+    let now = Duration::from_secs(1);
     for (direction, line) in lines {
         tracker.handle_line(direction, now, &line);
     }
@@ -128,7 +130,8 @@ fn records_of_lines(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec
 
 /// Records of these lines in a program that peeks lines that are not quiet.
 fn peeked(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -> String {
-    let (mut tracker, now) = (Tracker::new(policy.clone()), Duration::from_secs(1));
+    let mut tracker = Tracker::new(policy.clone());
+    let now = Duration::from_secs(1);
     for (direction, line) in lines {
         match peek(&line) {
             _ if direction == A2C && tracker.is_quiet(&line) => {}
@@ -200,8 +203,8 @@ fn said() -> impl Strategy<Value = Said> {
         r#""result":[{}]"#,
         r#""error":{"code":-32000,"message":"no"}"#,
     ]);
-    let (method, answer) =
-        (prop::option::weighted(0.8, methods), prop::option::weighted(0.8, answers));
+    let method = prop::option::weighted(0.8, methods);
+    let answer = prop::option::weighted(0.8, answers);
     (asker, id, method, answer).prop_map(|(asker, id, method, answer)| Said {
         asker,
         id,
@@ -210,7 +213,8 @@ fn said() -> impl Strategy<Value = Said> {
     })
 }
 
-/// The lines of a connection, followed by a turn that shows what was learned. Responses contain `space`.
+/// The lines of a connection, followed by a turn that shows what was learned. Responses contain
+/// `space`.
 fn lines<'a>(said: &'a [Said], space: &'a str) -> impl Iterator<Item = (Direction, Vec<u8>)> + 'a {
     let params =
         r#"{"sessionId":"s","modelId":"m","path":"/p","toolCall":{"toolCallId":"t"},"options":[]}"#;
@@ -289,7 +293,8 @@ proptest! {
     }
 }
 
-/// Only the start of the response to a file request is read. The response that creates a session is read completely.
+/// Only the start of the response to a file request is read. The response that creates a session is
+/// read completely.
 #[test]
 fn successful_response_is_not_decoded() {
     let asked = |method: &str| {
@@ -300,7 +305,8 @@ fn successful_response_is_not_decoded() {
     let answer = br#"{"jsonrpc":"2.0","id":"r-1","result":{"content":"and then it brea"#;
     for (asker, method, is_read) in [(A2C, "fs/read_text_file", false), (C2A, "session/new", true)]
     {
-        let (mut tracker, now) = (Tracker::new(Policy::default()), Duration::from_secs(1));
+        let mut tracker = Tracker::new(Policy::default());
+        let now = Duration::from_secs(1);
         tracker.handle_line(asker, now, asked(method).as_bytes());
         let answerer = if asker == A2C { C2A } else { A2C };
         tracker.handle_line(answerer, now, answer);

@@ -1,4 +1,5 @@
-//! Runs a tracker and assembles its records into spans. Every run is checked against the guarantees of `Record`.
+//! Runs a tracker and assembles its records into spans. Every run is checked against the guarantees
+//! of `Record`.
 use semconv_map::metric::Measurement;
 use semconv_map::span::{Parent, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
 use semconv_map::{Attribute, AttributeValue, ClosedBy, Direction, Policy, Record, Tracker};
@@ -90,7 +91,8 @@ impl Spans {
                     assert!(self.open.contains(&parent), "{start:?}: its parent is not open");
                 }
                 assert!(self.open.insert(start.span), "{start:?}: starts twice");
-                let (span, time) = (start.span, start.time);
+                let span = start.span;
+                let time = start.time;
                 let before = self.all.insert(span, Span { start, events: Vec::new(), end: None });
                 assert!(before.is_none(), "the handle is reused");
                 time
@@ -110,7 +112,8 @@ impl Spans {
                         "{end:?}: a child is open"
                     );
                 }
-                let (span, time) = (end.span, end.time);
+                let span = end.span;
+                let time = end.time;
                 self.all.get_mut(&span).unwrap().end = Some(end);
                 self.all[&span].check();
                 time
@@ -158,7 +161,8 @@ impl Spans {
             other => panic!("not written: {other:?}"),
         };
         let seconds = |time: Duration| format!("{:.3}", (time - from).as_secs_f64());
-        let (start, end) = (seconds(span.start.time), seconds(end.time));
+        let start = seconds(span.start.time);
+        let end = seconds(end.time);
         writeln!(text, "{indent}{} {kind} {start}..{end}{status}", span.name()).unwrap();
         for attribute in span.attributes() {
             writeln!(text, "{indent}  {}", shown(attribute)).unwrap();

@@ -46,7 +46,8 @@ pub(crate) fn nested(policy: Policy) -> Run {
     run
 }
 
-/// The work of a subagent is a span within the turn, and the updates of its session are within that span.
+/// The work of a subagent is a span within the turn, and the updates of its session are within that
+/// span.
 #[test]
 fn subagent_is_nested() {
     let run = nested(Policy::default());
@@ -54,7 +55,8 @@ fn subagent_is_nested() {
     assert_eq!(child.start.parent, Parent::Span(turn.start.span));
     assert_eq!(grandchild.start.parent, Parent::Span(child.start.span));
     for span in [child, grandchild] {
-        assert_eq!((span.name(), span.start.kind), ("invoke_agent coder", SpanKind::Internal));
+        assert_eq!(span.name(), "invoke_agent coder");
+        assert_eq!(span.start.kind, SpanKind::Internal);
         assert_eq!(span.get("acp.prompt.time_to_first_update"), None);
         assert!(span.start.links.is_empty());
     }
@@ -72,7 +74,8 @@ fn subagent_is_nested() {
 #[test]
 fn subagent_works_until_it_is_idle() {
     let rows = [
-        // A subagent that is announced without a state works. Later updates without a state have no effect.
+        // A subagent that is announced without a state works. Later updates without a state have no
+        // effect.
         (json!({}), true, true),
         (json!({ "state": { "state": "running" } }), true, true),
         (json!({ "state": { "state": "requires_action" } }), true, true),
@@ -92,7 +95,8 @@ fn subagent_works_until_it_is_idle() {
     }
 }
 
-/// A subagent that resumes work has a link to its previous span. A subagent that outlives the turn ends with it.
+/// A subagent that resumes work has a link to its previous span. A subagent that outlives the turn
+/// ends with it.
 #[test]
 fn resumed_subagent_links_to_its_previous_span() {
     let mut run = Run::new(Policy::default());
@@ -171,7 +175,8 @@ fn subagent_without_a_session_is_counted() {
     assert!(run.spans.all.is_empty());
 }
 
-/// The output of a subagent is recorded on its own span, and its title is subject to the policy for titles.
+/// The output of a subagent is recorded on its own span, and its title is subject to the policy for
+/// titles.
 #[test]
 fn subagent_has_its_own_content() {
     let mut policy = Policy::default();

@@ -46,7 +46,8 @@ fn usage_counts_cached_tokens_as_input_and_thoughts_as_output() {
     }
 }
 
-/// A cumulative agent and one that counts per turn result in the same values for each type of tokens.
+/// A cumulative agent and one that counts per turn result in the same values for each type of
+/// tokens.
 #[test]
 fn cumulative_usage_becomes_usage_by_turn() {
     let by_turn = [[10, 20, 4, 3, 2], [1, 2, 1, 0, 1], [7, 0, 0, 2, 0]];

@@ -52,7 +52,8 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Replaces or extends the content of a call within the limit, and returns whether the call is new.
+    /// Replaces or extends the content of a call within the limit, and returns whether the call is
+    /// new.
     fn change(
         &mut self,
         id: &str,
@@ -290,8 +291,8 @@ impl Calls {
     }
 }
 
-/// Returns whether a message has a status, and whether that is the end of the call. A cleared status
-/// becomes the initial one.
+/// Returns whether a message has a status, and whether that is the end of the call. A cleared
+/// status becomes the initial one.
 fn ends(it: &ToolCallUpdate) -> Option<bool> {
     match &it.status {
         Presence::Absent => None,

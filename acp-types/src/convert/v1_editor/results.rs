@@ -24,7 +24,9 @@ type ModesAndOptions = (
 /// Answers a request that begins a session. Its commands follow in an update.
 macro_rules! begun {
     ($editor:ident, $id:ident, $session:expr, $it:expr, $same:expr, $out:ident) => {{
-        let (session, it, mut same) = ($session, $it, $same);
+        let session = $session;
+        let it = $it;
+        let mut same = $same;
         (same.modes, same.config_options) = $editor.begin(session, it.config_options, $out);
         same.meta = it.meta;
         $out.result(Side::Editor, $id, &same);
@@ -74,13 +76,13 @@ impl V1Editor {
                 self.session(&session).accept(id, it.message_id, out);
             }
             (_, AgentResponse::NewSessionResponse(it)) => {
-                let (session, same) =
-                    (it.session_id.clone(), to::NewSessionResponse::new(it.session_id.clone()));
+                let session = it.session_id.clone();
+                let same = to::NewSessionResponse::new(it.session_id.clone());
                 begun!(self, id, &session, *it, same, out);
             }
             (_, AgentResponse::ForkSessionResponse(it)) => {
-                let (session, same) =
-                    (it.session_id.clone(), to::ForkSessionResponse::new(it.session_id.clone()));
+                let session = it.session_id.clone();
+                let same = to::ForkSessionResponse::new(it.session_id.clone());
                 begun!(self, id, &session, *it, same, out);
             }
             (Asked::Load(session), AgentResponse::ResumeSessionResponse(it)) => {

@@ -79,9 +79,11 @@ impl Session {
         !self.prompts.is_empty()
     }
 
-    /// Forgets what the editor has, since a session that is loaded or resumed begins anew. Its turn may be open.
+    /// Forgets what the editor has, since a session that is loaded or resumed begins anew. Its turn
+    /// may be open.
     pub(super) fn restart(&mut self) {
-        let (prompts, mode) = (core::mem::take(&mut self.prompts), self.mode.take());
+        let prompts = core::mem::take(&mut self.prompts);
+        let mode = self.mode.take();
         *self = Self { prompts, mode, is_own_turn: self.is_own_turn, ..Self::default() };
     }
 
@@ -93,7 +95,9 @@ impl Session {
     pub(super) fn prompt(&mut self, id: RequestId, prompt: &[ContentBlock]) -> bool {
         let has_room = self.prompts.len() < MAX_PROMPTS;
         if has_room {
-            let (is_accepted, message, text) = (false, None, text_of(prompt));
+            let is_accepted = false;
+            let message = None;
+            let text = text_of(prompt);
             let prompt = OpenPrompt { id, is_accepted, message, text, is_busy: false, idle: None };
             self.prompts.push_back(prompt);
         }
@@ -134,7 +138,8 @@ impl Session {
         if prompts.any(|prompt| prompt.message.as_ref() == Some(message)) {
             return true;
         }
-        // The text may precede the response with its id. A message without content matches no prompt.
+        // The text may precede the response with its id. A message without content matches no
+        // prompt.
         if content.is_empty() {
             return false;
         }
@@ -145,8 +150,8 @@ impl Session {
         prompt.map(|prompt| prompt.message = Some(message.clone())).is_some()
     }
 
-    /// Handles a state. An idle one ends the turns of the accepted prompts. Those of a turn without a prompt are sent as
-    /// metadata.
+    /// Handles a state. An idle one ends the turns of the accepted prompts. Those of a turn without
+    /// a prompt are sent as metadata.
     pub(super) fn state(
         &mut self,
         id: &SessionId,

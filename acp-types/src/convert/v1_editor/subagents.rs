@@ -1,5 +1,5 @@
-//! Sessions of subagents, for an editor that does not show subagents: their tool calls and questions are those of the
-//! session that the editor shows.
+//! Sessions of subagents, for an editor that does not show subagents: their tool calls and
+//! questions are those of the session that the editor shows.
 //!
 //! Spec: [Subagents](https://agentclientprotocol.com/protocol/v2/subagents)
 use crate::convert::MAX_SESSIONS;

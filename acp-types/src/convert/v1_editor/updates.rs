@@ -54,7 +54,8 @@ impl Session {
         out: &mut Outbox,
     ) {
         use MessageKind::{Agent, Thought, User};
-        let (id, meta) = (&it.session_id, it.meta.as_ref());
+        let id = &it.session_id;
+        let meta = it.meta.as_ref();
         match it.update {
             SessionUpdate::UserMessageChunk(it) => self.chunk(line, id, User, it, meta, out),
             SessionUpdate::AgentMessageChunk(it) => self.chunk(line, id, Agent, it, meta, out),
@@ -161,7 +162,8 @@ impl Session {
         }
     }
 
-    /// Sends the part of a whole message that the editor does not have, and returns whether there is one.
+    /// Sends the part of a whole message that the editor does not have, and returns whether there
+    /// is one.
     fn complete(
         &mut self,
         id: &SessionId,

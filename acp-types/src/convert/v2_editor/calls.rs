@@ -26,8 +26,8 @@ use jsonrpc_core::wire::Presence;
 #[derive(Debug, Default)]
 struct Call {
     title: Option<String>,
-    /// The status with which the turn ends the call, if the agent has asked for permission and reported
-    /// none.
+    /// The status with which the turn ends the call, if the agent has asked for permission and
+    /// reported none.
     end: Option<ToolCallStatus>,
 }
 

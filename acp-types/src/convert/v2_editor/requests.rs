@@ -23,7 +23,8 @@ impl V2Editor {
         request: &Request<'_>,
         out: &mut Outbox,
     ) {
-        let (id, method) = (&request.id, &*request.method);
+        let id = &request.id;
+        let method = &*request.method;
         let mut deny = |code, message: &str| refuse(Side::Editor, request, code, message, out);
         if self.asked.len() >= MAX_REQUESTS {
             deny(ErrorCode::INTERNAL_ERROR, "too many open requests");
@@ -98,7 +99,8 @@ impl V2Editor {
         out: &mut Outbox,
     ) {
         let replays = it.replay_from.is_some();
-        let (loads, resumes) = (self.allows("session/load"), self.allows("session/resume"));
+        let loads = self.allows("session/load");
+        let resumes = self.allows("session/resume");
         if !loads && !resumes {
             let message = "the agent can neither load nor resume a session";
             return refuse(Side::Editor, request, ErrorCode::METHOD_NOT_FOUND, message, out);

@@ -22,7 +22,8 @@ type Options = Option<Vec<options::SessionConfigOption>>;
 /// Answers a request that begins a session.
 macro_rules! begun {
     ($editor:ident, $id:ident, $session:expr, $it:expr, $same:expr, $out:ident) => {{
-        let (it, mut same) = ($it, $same);
+        let it = $it;
+        let mut same = $same;
         same.config_options = $editor.begin($session, it.modes, it.config_options, $out);
         same.meta = it.meta;
         $out.result(Side::Editor, $id, &same);
@@ -99,13 +100,13 @@ impl V2Editor {
                 }
             }
             (_, AgentResponse::NewSessionResponse(it)) => {
-                let (session, same) =
-                    (it.session_id.clone(), to::NewSessionResponse::new(it.session_id.clone()));
+                let session = it.session_id.clone();
+                let same = to::NewSessionResponse::new(it.session_id.clone());
                 begun!(self, id, &session, *it, same, out);
             }
             (_, AgentResponse::ForkSessionResponse(it)) => {
-                let (session, same) =
-                    (it.session_id.clone(), to::ForkSessionResponse::new(it.session_id.clone()));
+                let session = it.session_id.clone();
+                let same = to::ForkSessionResponse::new(it.session_id.clone());
                 begun!(self, id, &session, *it, same, out);
             }
             (Asked::Load(session), AgentResponse::LoadSessionResponse(it)) => {

@@ -73,11 +73,13 @@ pub(super) struct Turn {
 }
 
 impl Session {
-    /// Forgets a session that is loaded or resumed, unless a prompt is open. Ids of messages stay unique.
+    /// Forgets a session that is loaded or resumed, unless a prompt is open. Ids of messages stay
+    /// unique.
     pub(super) fn restart(&mut self, session: &SessionId, out: &mut Outbox) {
         if !self.is_busy() {
             self.calls.end(session, out);
-            let (modes, options) = (self.modes.take(), core::mem::take(&mut self.options));
+            let modes = self.modes.take();
+            let options = core::mem::take(&mut self.options);
             *self = Self { modes, options, invented: self.invented, ..Self::default() };
         }
         self.is_open = false;
@@ -92,7 +94,8 @@ impl Session {
         self.turn.as_ref().is_some_and(|turn| turn.message.is_some() && turn.id == *id)
     }
 
-    /// Returns whether the open turn is that of this prompt. That of an earlier prompt may have been closed.
+    /// Returns whether the open turn is that of this prompt. That of an earlier prompt may have
+    /// been closed.
     pub(super) fn has_turn(&self, id: &RequestId) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.id == *id)
     }
@@ -166,7 +169,8 @@ impl Session {
         Some(message)
     }
 
-    /// Handles output of the agent, which shows that it has the prompt. Without a prompt, it begins a turn.
+    /// Handles output of the agent, which shows that it has the prompt. Without a prompt, it begins
+    /// a turn.
     pub(super) fn output(&mut self, session: &SessionId, out: &mut Outbox) {
         self.accept(session, None, out);
         if let Some(turn) = &mut self.turn {
@@ -228,7 +232,8 @@ impl Session {
         state(session, end, out);
     }
 
-    /// Ends the turn with an error. Before the agent has shown that it has the prompt, the prompt itself failed.
+    /// Ends the turn with an error. Before the agent has shown that it has the prompt, the prompt
+    /// itself failed.
     pub(super) fn failed(&mut self, session: &SessionId, error: &ErrorObject, out: &mut Outbox) {
         let Some(turn) = self.turn.take() else { return };
         let reason = match error.code {
@@ -264,7 +269,8 @@ impl Session {
         self.is_closed = true;
     }
 
-    /// Reports the state after the replay. The turn of a prompt may be open, and one that the agent has reported since.
+    /// Reports the state after the replay. The turn of a prompt may be open, and one that the agent
+    /// has reported since.
     pub(super) fn loaded(&mut self, session: &SessionId, out: &mut Outbox) {
         self.drops_replay = false;
         self.open = None;

@@ -30,7 +30,8 @@ const PLAN: &str = "plan";
 
 impl Session {
     pub(super) fn update(&mut self, line: &str, it: SessionNotification, out: &mut Outbox) {
-        let (id, meta) = (&it.session_id, it.meta.as_ref());
+        let id = &it.session_id;
+        let meta = it.meta.as_ref();
         if self.is_closed {
             return out.lose(BridgeLoss::Update, it.update.tag());
         }
@@ -100,7 +101,8 @@ impl Session {
         }
     }
 
-    /// Sends a state that another bridge has put into metadata. A prompt's turn has states of its own.
+    /// Sends a state that another bridge has put into metadata. A prompt's turn has states of its
+    /// own.
     fn carried(
         &mut self,
         id: &SessionId,

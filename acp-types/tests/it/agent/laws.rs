@@ -175,8 +175,9 @@ fn limits() -> Limits {
 }
 
 proptest! {
-    /// For any inputs in any order: each request is reported once and answered once, unless the connection closes
-    /// before; each cancellation is reported once; each call ends once; limits hold; no event follows the end.
+    /// For any inputs in any order: each request is reported once and answered once, unless the
+    /// connection closes before; each cancellation is reported once; each call ends once; limits
+    /// hold; no event follows the end.
     #[test]
     fn everything_ends_once(steps in prop::collection::vec(step(), 0..100)) {
         let mut model = Model {

@@ -9,7 +9,8 @@ fn calls_past_the_limit_end_at_once() {
     let mut agent = Agent::with_limits(limits);
     let call = || Call::new(&ReadTextFileRequest::new("s", "/x"));
     let calls = [(); 3].map(|()| agent.0.call(call(), NOW));
-    assert_eq!((agent.sent().len(), agent.0.open_calls()), (2, 3));
+    assert_eq!(agent.sent().len(), 2);
+    assert_eq!(agent.0.open_calls(), 3);
     assert_eq!(agent.events(), [Event::CallEnded(calls[2], Err(CallError::Full))]);
     // The end of a call has to be polled before another one fits.
     agent.line(json!({ "jsonrpc": "2.0", "id": 1, "result": { "content": "text" } }));
@@ -31,7 +32,8 @@ fn request_without_room_is_answered_by_the_machine() {
     agent.line(ask(1));
     agent.line(ask(2));
     let sent = agent.sent();
-    assert_eq!((sent.len(), &sent[0]["id"]), (1, &json!(2)));
+    assert_eq!(sent.len(), 1);
+    assert_eq!(&sent[0]["id"], &json!(2));
     assert_eq!(sent[0]["error"]["message"], "too many messages are waiting");
     let events = agent.events();
     assert!(

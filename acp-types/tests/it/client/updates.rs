@@ -50,7 +50,9 @@ fn loaded_session_has_its_replay_within_bounds() {
     let [Event::Session(key, SessionEvent::Opened(opened))] = &events[..] else {
         panic!("{events:?}");
     };
-    assert_eq!((*key, opened.session_id.as_str(), opened.left_out), (session, "old", 1));
+    assert_eq!(*key, session);
+    assert_eq!(opened.session_id.as_str(), "old");
+    assert_eq!(opened.left_out, 1);
     assert_eq!(opened.replay.len(), 2);
     assert!(matches!(opened.replay[0].value, Update::V1(_)));
 }
@@ -77,7 +79,8 @@ fn unpolled_session_loses_its_own_oldest_updates() {
     let mut limits = Limits::default();
     limits.events = 2;
     let mut client = Client::with_limits(limits);
-    let (slow, fast) = (client.open("slow"), client.open("fast"));
+    let slow = client.open("slow");
+    let fast = client.open("fast");
     client.ask("q", "session/request_permission", permission("slow"));
     for text in ["a", "b", "c", "d"] {
         client.say("slow", text);
@@ -95,7 +98,8 @@ fn unpolled_session_loses_its_own_oldest_updates() {
 #[test]
 fn sessions_take_turns() {
     let mut client = Client::v1();
-    let (one, two) = (client.open("one"), client.open("two"));
+    let one = client.open("one");
+    let two = client.open("two");
     ["a", "b", "c"].into_iter().for_each(|text| client.say("one", text));
     client.say("two", "x");
     let order: Vec<_> = client

@@ -75,7 +75,8 @@ fn turn_of_version_2_ends_with_the_idle_state() {
     );
 }
 
-/// The agent works without a prompt when the prompt is sent: the end of that work is not the end of the turn.
+/// The agent works without a prompt when the prompt is sent: the end of that work is not the end of
+/// the turn.
 #[test]
 fn idle_state_of_earlier_work_does_not_end_a_turn() {
     let mut client = Client::new(both());
@@ -134,7 +135,8 @@ fn error_that_names_versions_closes_the_connection_with_them() {
     }
 }
 
-/// A response with another version closes the connection with both versions and the next step, also if it is no number.
+/// A response with another version closes the connection with both versions and the next step, also
+/// if it is no number.
 #[test]
 fn response_with_another_version_closes_the_connection_with_it() {
     for (answered, shown) in [

@@ -18,7 +18,8 @@ impl Model {
     }
 
     pub(super) fn poll(&mut self) -> Result<(), TestCaseError> {
-        let (mut updates, mut diagnostics) = (BTreeMap::new(), 0);
+        let mut updates = BTreeMap::new();
+        let mut diagnostics = 0;
         while let Some(event) = self.connection.poll_event() {
             prop_assert!(!self.closed, "after the end: {event:?}");
             match event {

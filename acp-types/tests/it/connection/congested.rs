@@ -61,8 +61,8 @@ impl v1::Client for Counting {
     }
 }
 
-/// Updates of a turn are handled when its end has arrived and the client has caught up; none is lost, for any queue
-/// size.
+/// Updates of a turn are handled when its end has arrived and the client has caught up; none is
+/// lost, for any queue size.
 #[test]
 fn client_catches_up_after_the_end_of_a_turn() {
     for waiting in [1, 10, 1000] {

@@ -6,8 +6,8 @@ use acp_types::v1::tool_calls::{RequestPermissionOutcome, ToolCallUpdate};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Each method of the table reaches its own handler: invalid parameters are refused, and valid ones are not dispatched
-/// as unknown.
+/// Each method of the table reaches its own handler: invalid parameters are refused, and valid ones
+/// are not dispatched as unknown.
 #[test]
 fn every_request_reaches_its_handler() {
     for (table, receiver) in [
@@ -17,7 +17,8 @@ fn every_request_reaches_its_handler() {
         (methods::V2, Receiver::Client),
     ] {
         let ((reads, writes), end) = memory::duplex(4);
-        let (is_v1, options) = (core::ptr::eq(table, methods::V1), ConnectionOptions::default());
+        let is_v1 = core::ptr::eq(table, methods::V1);
+        let options = ConnectionOptions::default();
         let info = || initialization2::Implementation::new("client", "1");
         let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
         let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, receiver) {
@@ -70,7 +71,8 @@ fn unimplemented_method_is_not_found() {
     assert!(error.message.contains("session/list"), "{error}");
 }
 
-/// An agent on one thread, not `Send`, that requests permission within a prompt and records prompts.
+/// An agent on one thread, not `Send`, that requests permission within a prompt and records
+/// prompts.
 struct Asking(Rc<RefCell<Vec<String>>>);
 
 #[async_trait::async_trait(?Send)]
@@ -140,7 +142,8 @@ impl v1::LocalClient for AskingBack {
     }
 }
 
-/// Calls within handlers, beyond the number of handlers, do not block others; history precedes its session.
+/// Calls within handlers, beyond the number of handlers, do not block others; history precedes its
+/// session.
 #[test]
 fn handlers_call_each_other_in_turn() {
     let log = Rc::new(RefCell::new(Vec::new()));

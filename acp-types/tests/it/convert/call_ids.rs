@@ -19,7 +19,8 @@ struct Use {
 }
 
 impl Names {
-    /// Returns an update, or the tool call of a permission request, with the id that the editor receives.
+    /// Returns an update, or the tool call of a permission request, with the id that the editor
+    /// receives.
     pub(crate) fn named(&mut self, mut call: Value, asks: bool, is_v1: bool) -> Value {
         let Some(id) = call["toolCallId"].as_str().map(str::to_owned) else { return call };
         let announces = call["sessionUpdate"] == "tool_call";
@@ -183,7 +184,8 @@ fn reports_after_the_end_of_a_call_are_of_that_call() {
     assert_eq!(last.unwrap()["status"], "failed", "an end is final");
 }
 
-/// An id with a number that the agent uses itself, before or after it is needed, is that of one call.
+/// An id with a number that the agent uses itself, before or after it is needed, is that of one
+/// call.
 #[test]
 fn number_of_a_call_is_free() {
     for (used, expected) in

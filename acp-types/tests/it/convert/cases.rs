@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 pub(super) type Outputs = (Vec<Value>, Vec<Value>, Vec<BridgeDiagnostic>);
 
 pub(super) fn outputs(bridge: &mut Bridge) -> Outputs {
-    let (mut editor, mut agent, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
+    let mut editor = Vec::new();
+    let mut agent = Vec::new();
+    let mut diagnostics = Vec::new();
     while let Some(output) = bridge.poll_output() {
         match output {
             Output::ToEditor(line) => editor.push(serde_json::from_str(&line).unwrap()),
@@ -20,7 +22,8 @@ pub(super) fn outputs(bridge: &mut Bridge) -> Outputs {
     (editor, agent, diagnostics)
 }
 
-/// A bridge between an editor of version 1 and an agent of version 2, with these client capabilities and the session `s`.
+/// A bridge between an editor of version 1 and an agent of version 2, with these client
+/// capabilities and the session `s`.
 pub(super) fn v1_editor(capabilities: Value) -> Bridge {
     let mut bridge = Bridge::new(BridgeOptions::default());
     bridge.handle_editor_line(
@@ -77,7 +80,8 @@ fn whole_messages_are_completed_or_sent_again() {
     assert_eq!(texts(whole("Grob!")), (Vec::new(), 0));
 }
 
-/// A terminal is a code block of the tool calls that show it, replaced at each change. Characters may be split.
+/// A terminal is a code block of the tool calls that show it, replaced at each change. Characters
+/// may be split.
 #[test]
 fn terminal_becomes_text_of_its_tool_call() {
     let mut bridge = v1_editor(json!({}));
@@ -176,10 +180,9 @@ fn modes_stand_for_an_option() {
     assert_eq!(chain.responses(&json!(1))[0]["result"]["modes"], modes);
     chain.editor(&json!({"jsonrpc": "2.0", "id": 2, "method": "session/set_mode", "params": {"sessionId": "s", "modeId": "b"}}));
     let asked = chain.to_agent.back().unwrap();
-    assert_eq!(
-        (&asked["id"], &asked["method"], &asked["params"]["modeId"]),
-        (&json!(2), &json!("session/set_mode"), &json!("b"))
-    );
+    assert_eq!(&asked["id"], &json!(2));
+    assert_eq!(&asked["method"], &json!("session/set_mode"));
+    assert_eq!(&asked["params"]["modeId"], &json!("b"));
     chain.agent(&json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
     assert_eq!(chain.responses(&json!(2))[0]["result"], json!({}));
     chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "current_mode_update", "currentModeId": "a"}}}));
@@ -190,7 +193,9 @@ fn modes_stand_for_an_option() {
             .any(|it| it["sessionUpdate"] == "current_mode_update" && it["currentModeId"] == "a")
     );
     let [editor, link, agent] = chain.errors();
-    assert_eq!((&editor[..], &link[..], &agent[..]), (&[][..], &[][..], &[][..]));
+    assert_eq!(&editor[..], &[][..]);
+    assert_eq!(&link[..], &[][..]);
+    assert_eq!(&agent[..], &[][..]);
 }
 
 /// Requests that the agent does not support are answered by the bridge.
@@ -206,7 +211,8 @@ fn baseline_of_version_2_is_answered_for_an_agent_without_it() {
     };
     assert_eq!(ask("session/list", json!({})).0[0]["result"], json!({"sessions": []}));
     let (editor, agent, _) = ask("session/resume", json!({"sessionId": "s", "cwd": "/"}));
-    assert_eq!((editor.len(), &agent[0]["method"]), (0, &json!("session/load")));
+    assert_eq!(editor.len(), 0);
+    assert_eq!(&agent[0]["method"], &json!("session/load"));
     assert_eq!(ask("auth/logout", json!({})).0[0]["error"]["code"], -32601);
     assert_eq!(
         ask("tool_call/cancel", json!({"sessionId": "s", "toolCallId": "c"})).0[0]["error"]["code"],
@@ -215,7 +221,8 @@ fn baseline_of_version_2_is_answered_for_an_agent_without_it() {
     assert_eq!(ask("session/close", json!({"sessionId": "s"})).0[0]["result"], json!({}));
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":5,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/f"}}"#);
     let (editor, agent, _) = outputs(&mut bridge);
-    assert_eq!((editor.len(), &agent[0]["error"]["code"]), (0, &json!(-32601)));
+    assert_eq!(editor.len(), 0);
+    assert_eq!(&agent[0]["error"]["code"], &json!(-32601));
 }
 
 /// The table in the documentation has each loss, and no other.
@@ -246,14 +253,11 @@ fn setup_of_a_session_comes_back() {
     );
     let [response] = &chain.responses(&json!("i"))[..] else { panic!("no response") };
     let session = &response["result"]["capabilities"]["session"];
-    assert_eq!(
-        (
-            &session["prompt"]["image"],
-            &session["fork"],
-            &response["result"]["authMethods"][0]["methodId"]
-        ),
-        (&json!({}), &json!({}), &json!("m"))
-    );
+    assert_eq!(&session["prompt"]["image"], &json!({}));
+    assert_eq!(&session["fork"], &json!({}));
+    assert_eq!(&response["result"]["authMethods"][0]["methodId"], &json!("m"));
     let [editor, link, agent] = chain.errors();
-    assert_eq!((&editor[..], &link[..], &agent[..]), (&[][..], &[][..], &[][..]));
+    assert_eq!(&editor[..], &[][..]);
+    assert_eq!(&link[..], &[][..]);
+    assert_eq!(&agent[..], &[][..]);
 }

@@ -23,7 +23,8 @@ pub(crate) struct Chain {
     pub(crate) diagnostics: Vec<BridgeDiagnostic>,
 }
 
-/// A line and the side that receives it: 0 the agent's end of the near bridge, 1 the editor's end of the far one.
+/// A line and the side that receives it: 0 the agent's end of the near bridge, 1 the editor's end
+/// of the far one.
 enum Passing {
     ToLinkAgent(String),
     ToLinkEditor(String),
@@ -107,7 +108,8 @@ impl Chain {
         })
     }
 
-    /// Returns the findings other than notes at the editor's side, on the link and at the agent's side.
+    /// Returns the findings other than notes at the editor's side, on the link and at the agent's
+    /// side.
     pub(crate) fn problems(&mut self) -> [Vec<Finding>; 3] {
         self.linters.each_mut().map(|linter| {
             linter.finish();
@@ -118,7 +120,8 @@ impl Chain {
         })
     }
 
-    /// Returns the numbers of findings of a rule at the editor's side, on the link and at the agent's side.
+    /// Returns the numbers of findings of a rule at the editor's side, on the link and at the
+    /// agent's side.
     pub(crate) fn findings(&mut self, rule: &str) -> [usize; 3] {
         self.linters.each_mut().map(|linter| {
             let findings = std::iter::from_fn(|| linter.poll_finding());
@@ -144,7 +147,8 @@ impl Chain {
         updates_of(&self.to_editor)
     }
 
-    /// Returns whether the editor received an update with this number in `_meta` of the notification.
+    /// Returns whether the editor received an update with this number in `_meta` of the
+    /// notification.
     pub(crate) fn has_number(&self, number: u64) -> bool {
         self.to_editor.iter().any(|line| line["params"]["_meta"]["n"] == number)
     }
@@ -156,8 +160,9 @@ impl Chain {
     }
 }
 
-/// Returns the findings on a side of a bridge that are not on the side of the agent as well. An agent that is offered
-/// version 2 gets the members of version 1 too, and a session of version 1 has no state between the turns of prompts.
+/// Returns the findings on a side of a bridge that are not on the side of the agent as well. An
+/// agent that is offered version 2 gets the members of version 1 too, and a session of version 1
+/// has no state between the turns of prompts.
 pub(crate) fn new_problems<'a>(found: &'a [Finding], agent: &[Finding]) -> Vec<&'a Finding> {
     let is_of_agent = |finding: &&Finding| {
         let code = finding.rule.code;

@@ -3,7 +3,8 @@ use super::cases::{update, updates, v2_editor};
 use super::chain::opened_v1;
 use serde_json::json;
 
-/// Both texts are in the patch, with their common lines at the beginning and at the end as context, and come back.
+/// Both texts are in the patch, with their common lines at the beginning and at the end as context,
+/// and come back.
 #[test]
 fn patch_has_both_texts_with_common_lines_as_context() {
     let none = "\\ No newline at end of file\n";

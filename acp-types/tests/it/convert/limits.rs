@@ -14,7 +14,8 @@ fn ask(bridge: &mut Bridge, id: usize, method: &str, params: &Value) {
 /// Asserts that the bridge has refused a request of the editor for this limit.
 fn assert_refused((editor, _, diagnostics): &Outputs, id: usize, limit: &str) {
     let last = editor.last().unwrap();
-    assert_eq!((&last["id"], &last["error"]["code"]), (&json!(id), &json!(-32603)), "{limit}");
+    assert_eq!(&last["id"], &json!(id), "{limit}");
+    assert_eq!(&last["error"]["code"], &json!(-32603), "{limit}");
     let is_full =
         |it: &BridgeDiagnostic| matches!(it, BridgeDiagnostic::Full(_, full) if *full == limit);
     assert_eq!(diagnostics.iter().filter(|it| is_full(it)).count(), 1, "{limit}");
@@ -46,7 +47,9 @@ fn requests_beyond_the_limit_are_refused() {
             ask(&mut bridge, id, "session/new", &params);
         }
         let (editor, agent, diagnostics) = outputs(&mut bridge);
-        assert_eq!((editor.len(), agent.len(), diagnostics.len()), (0, MAX_REQUESTS, 0));
+        assert_eq!(editor.len(), 0);
+        assert_eq!(agent.len(), MAX_REQUESTS);
+        assert_eq!(diagnostics.len(), 0);
         ask(&mut bridge, MAX_REQUESTS + 1, "session/new", &params);
         assert_refused(&outputs(&mut bridge), MAX_REQUESTS + 1, "MAX_REQUESTS");
     }

@@ -188,7 +188,8 @@ fn removed_plan_is_empty() {
     assert_eq!(lost(&diagnostics), [(BridgeLoss::PlanId, "p")]);
 }
 
-/// The user message of a turn has the id that the agent gives it. An update of a closed session is named.
+/// The user message of a turn has the id that the agent gives it. An update of a closed session is
+/// named.
 #[test]
 fn user_message_has_the_id_of_the_agent() {
     let mut bridge = v2_editor(json!({}));
@@ -199,7 +200,8 @@ fn user_message_has_the_id_of_the_agent() {
         &mut bridge,
         json!({"sessionUpdate": "user_message_chunk", "messageId": "u", "content": text}),
     );
-    assert_eq!((&editor[0]["id"], &editor[0]["result"]["messageId"]), (&json!("p"), &json!("u")));
+    assert_eq!(&editor[0]["id"], &json!("p"));
+    assert_eq!(&editor[0]["result"]["messageId"], &json!("u"));
     assert_eq!(updates(&editor)[1]["messageId"], "u");
     let chunk = json!({"sessionUpdate": "agent_message_chunk", "content": text});
     let (_, _, diagnostics) = update(&mut bridge, chunk.clone());
@@ -213,11 +215,12 @@ fn user_message_has_the_id_of_the_agent() {
     assert_eq!(lost(&diagnostics), [(BridgeLoss::Update, "agent_message_chunk")]);
 }
 
-/// A tool call that only a request for permission names ends with the turn, as the user has decided. One that the agent
-/// reports does not.
+/// A tool call that only a request for permission names ends with the turn, as the user has
+/// decided. One that the agent reports does not.
 #[test]
 fn call_of_a_permission_ends_with_the_turn() {
-    let (asked, reported) = (json!({"toolCallId": "c", "title": "T"}), json!({"toolCallId": "d"}));
+    let asked = json!({"toolCallId": "c", "title": "T"});
+    let reported = json!({"toolCallId": "d"});
     let table = [
         (asked.clone(), "y", Some("completed")),
         (asked.clone(), "n", Some("cancelled")),
@@ -317,10 +320,12 @@ fn turn_continues_after_the_last_answer() {
     let (editor, ..) = outputs(&mut bridge);
     let [call, end] = updates(&editor)[..] else { panic!("{editor:?}") };
     assert_eq!(call["status"], "cancelled");
-    assert_eq!((&end["state"], &end["stopReason"]), (&json!("idle"), &json!("cancelled")));
+    assert_eq!(&end["state"], &json!("idle"));
+    assert_eq!(&end["stopReason"], &json!("cancelled"));
 }
 
-/// The content of tool calls that is sent again with each chunk is bounded, for one call and for all of them.
+/// The content of tool calls that is sent again with each chunk is bounded, for one call and for
+/// all of them.
 #[test]
 fn content_of_tool_calls_is_bounded() {
     let mut bridge = v1_editor(json!({}));
@@ -338,7 +343,8 @@ fn content_of_tool_calls_is_bounded() {
     assert_eq!([sent("b"), sent("a")], [(1, 0), (1, 0)]);
 }
 
-/// The user message that repeats the prompt is that of the prompt, unless the agent has answered before.
+/// The user message that repeats the prompt is that of the prompt, unless the agent has answered
+/// before.
 #[test]
 fn repeated_prompt_is_one_message() {
     let said = |kind: &str, text: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});

@@ -58,15 +58,18 @@ fn states_of_a_turn_without_a_prompt_are_carried() {
         let mut sent = kept.clone();
         sent["sessionUpdate"] = json!("state_update");
         let done = update(&mut bridge, sent);
-        assert_eq!((updates(&done.0), lost(&done)), (vec![&carried(&kept)], vec![]));
+        assert_eq!(updates(&done.0), vec![&carried(&kept)]);
+        assert_eq!(lost(&done), vec![]);
         let (editor, ..) = update(&mut bridge, text("x"));
         assert_eq!(updates(&editor), [&text("x")]);
     }
     let done = update(&mut bridge, state("idle"));
-    assert_eq!((updates(&done.0).len(), lost(&done)), (0, vec![BridgeLoss::State]));
+    assert_eq!(updates(&done.0).len(), 0);
+    assert_eq!(lost(&done), vec![BridgeLoss::State]);
 }
 
-/// A prompt during such a turn is answered after the carried end; the states of its own turn are not carried.
+/// A prompt during such a turn is answered after the carried end; the states of its own turn are
+/// not carried.
 #[test]
 fn prompt_during_a_turn_without_one_is_answered_at_its_end() {
     let mut bridge = v1_editor(json!({}));
@@ -84,16 +87,15 @@ fn prompt_during_a_turn_without_one_is_answered_at_its_end() {
     assert_eq!(update(&mut bridge, state("running")).0, Vec::<Value>::new());
 }
 
-/// Output of an agent of version 1 without a prompt begins a turn, which its silence ends, unless it waits for the user.
+/// Output of an agent of version 1 without a prompt begins a turn, which its silence ends, unless
+/// it waits for the user.
 #[test]
 fn turn_of_a_version_1_agent_begins_with_output_and_ends_by_silence() {
     let mut bridge = opened();
     assert!(!bridge.awaits_silence());
     let done = update(&mut bridge, text("x"));
-    assert_eq!(
-        (&updates(&done.0)[0]["state"], lost(&done)),
-        (&json!("running"), vec![BridgeLoss::OwnTurn])
-    );
+    assert_eq!(&updates(&done.0)[0]["state"], &json!("running"));
+    assert_eq!(lost(&done), vec![BridgeLoss::OwnTurn]);
     assert_eq!(updates(&done.0)[1], &text("x"));
     assert_eq!(updates(&update(&mut bridge, text("y")).0), [&text("y")]);
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#);
@@ -114,7 +116,8 @@ fn turn_of_a_version_1_agent_begins_with_output_and_ends_by_silence() {
     assert!(!bridge.awaits_silence());
 }
 
-/// A prompt continues the turn, which then ends with the response to it. Output of its turn begins none.
+/// A prompt continues the turn, which then ends with the response to it. Output of its turn begins
+/// none.
 #[test]
 fn prompt_continues_the_turn_of_a_version_1_agent() {
     let mut bridge = opened();
@@ -162,7 +165,8 @@ fn session_that_is_loaded_again_has_no_turn() {
     assert_eq!(states(&update(&mut bridge, text("new")).0)[0], "running");
 }
 
-/// The state that the agent behind another bridge reports before the end of a replay is the state after it.
+/// The state that the agent behind another bridge reports before the end of a replay is the state
+/// after it.
 #[test]
 fn session_that_is_loaded_during_a_carried_turn_is_running() {
     let mut bridge = opened();
@@ -185,10 +189,12 @@ fn carried_state_within_the_turn_of_a_prompt_is_lost() {
     let mut bridge = opened();
     prompt(&mut bridge, "p");
     let done = update(&mut bridge, carried(&json!({"state": "running"})));
-    assert_eq!((updates(&done.0).len(), lost(&done)), (0, vec![BridgeLoss::State]));
+    assert_eq!(updates(&done.0).len(), 0);
+    assert_eq!(lost(&done), vec![BridgeLoss::State]);
 }
 
-/// A carried state is a state again, without the key; other metadata stays. Silence does not end the turn that it begins.
+/// A carried state is a state again, without the key; other metadata stays. Silence does not end
+/// the turn that it begins.
 #[test]
 fn carried_states_are_states_again() {
     let mut bridge = opened();
@@ -233,7 +239,8 @@ fn idle_before_a_turn_does_not_end_its_prompt() {
     assert_eq!(responses(&update(&mut bridge, ended()).0), 1);
 }
 
-/// The end of a turn belongs to the prompt that the agent has accepted. A later one has a turn of its own.
+/// The end of a turn belongs to the prompt that the agent has accepted. A later one has a turn of
+/// its own.
 #[test]
 fn end_of_a_turn_leaves_a_later_prompt_open() {
     let mut bridge = v1_editor(json!({}));
@@ -242,15 +249,18 @@ fn end_of_a_turn_leaves_a_later_prompt_open() {
     update(&mut bridge, state("running"));
     prompt(&mut bridge, "q");
     let (editor, ..) = update(&mut bridge, ended());
-    assert_eq!((responses(&editor), &editor[0]["id"]), (1, &json!("p")));
+    assert_eq!(responses(&editor), 1);
+    assert_eq!(&editor[0]["id"], &json!("p"));
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"q","result":{"messageId":"v"}}"#);
     assert_eq!(responses(&outputs(&mut bridge).0), 0);
     update(&mut bridge, state("running"));
     let (editor, ..) = update(&mut bridge, ended());
-    assert_eq!((responses(&editor), &editor[0]["id"]), (1, &json!("q")));
+    assert_eq!(responses(&editor), 1);
+    assert_eq!(&editor[0]["id"], &json!("q"));
 }
 
-/// A prompt with a response cannot be cancelled as a request any more. An agent of version 1 would end its turn.
+/// A prompt with a response cannot be cancelled as a request any more. An agent of version 1 would
+/// end its turn.
 #[test]
 fn cancellation_of_an_accepted_prompt_does_not_reach_the_agent() {
     let mut bridge = opened();

@@ -20,7 +20,8 @@ use session::Session;
 enum Step {
     /// The editor prompts.
     Prompt(&'static str),
-    /// The agent inserts the oldest prompt: whether the message precedes the response, and is whole.
+    /// The agent inserts the oldest prompt: whether the message precedes the response, and is
+    /// whole.
     Insert(bool, bool),
     Update(Value),
     /// The agent requests permission; the editor answers at once, or after other steps.
@@ -315,8 +316,8 @@ fn clean(update: &mut Value, chain: &Chain) {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Each side of a bridge follows the specification of its version, each prompt and each question has one answer, and
-    /// there and back loses only what the diagnostics name.
+    /// Each side of a bridge follows the specification of its version, each prompt and each
+    /// question has one answer, and there and back loses only what the diagnostics name.
     #[test]
     fn there_and_back_loses_only_what_is_named(steps in prop::collection::vec(step(), 0..40)) {
         let mut session = Session::new();
@@ -335,7 +336,8 @@ proptest! {
         for (number, update) in &session.numbered {
             prop_assert!(session.chain.has_number(*number) || is_meta_named(&session.chain, update), "{}: {}", number, update);
         }
-        let (told, received) = (state_of(&session.told), state_of(&session.chain.updates()));
+        let told = state_of(&session.told);
+        let received = state_of(&session.chain.updates());
         let chain = &session.chain;
         prop_assert_eq!(without_losses(received, chain), without_losses(told, chain));
     }

@@ -1,4 +1,5 @@
-//! Properties of the bridge for any session of version 1: a version 1 editor, a version 2 link and a version 1 agent.
+//! Properties of the bridge for any session of version 1: a version 1 editor, a version 2 link and
+//! a version 1 agent.
 use super::call_ids::Names;
 use super::chain::{Chain, new_problems, opened_v1};
 use crate::shapes::cases;
@@ -19,8 +20,8 @@ enum Step {
     Call(Value),
     /// The agent changes a tool call that it has announced.
     Change(prop::sample::Index, Value),
-    /// The agent requests permission for the last call, or for one that it has not announced; the editor answers at once,
-    /// or after other steps.
+    /// The agent requests permission for the last call, or for one that it has not announced; the
+    /// editor answers at once, or after other steps.
     Ask(bool, Option<bool>),
     Answer(bool),
     Cancel,
@@ -205,10 +206,8 @@ impl Session {
         let id = json!(self.id("m"));
         self.chain.editor(&json!({"jsonrpc": "2.0", "id": id, "method": "session/set_mode", "params": {"sessionId": "s", "modeId": mode}}));
         let asked = self.chain.to_agent.iter().find(|line| line["id"] == id).unwrap();
-        assert_eq!(
-            (&asked["method"], &asked["params"]["modeId"]),
-            (&json!("session/set_mode"), &json!(mode))
-        );
+        assert_eq!(&asked["method"], &json!("session/set_mode"));
+        assert_eq!(&asked["params"]["modeId"], &json!(mode));
         self.chain.agent(&json!({"jsonrpc": "2.0", "id": id, "result": {}}));
         let [response] = &self.chain.responses(&id)[..] else { panic!("not one response") };
         assert!(response.get("result").is_some(), "{response}");
@@ -234,10 +233,8 @@ impl Session {
             .rfind(|line| line.get("method").is_some() && line["id"] == id)
             .unwrap();
         let named = self.names.named(json!({"toolCallId": call}), true, true);
-        assert_eq!(
-            (&asked["params"]["options"], &asked["params"]["toolCall"]["toolCallId"]),
-            (&options, &named["toolCallId"])
-        );
+        assert_eq!(&asked["params"]["options"], &options);
+        assert_eq!(&asked["params"]["toolCall"]["toolCallId"], &named["toolCallId"]);
         self.asked.insert(named["toolCallId"].as_str().unwrap().to_owned());
         self.questions.push(id);
         if answer.is_some() {
@@ -354,7 +351,8 @@ proptest! {
         let received = session.chain.updates();
         prop_assert_eq!(texts(&received), texts(&session.told));
         let mut received = calls(&received);
-        // A call that the agent has not announced is announced with an invented title, and ended with the turn.
+        // A call that the agent has not announced is announced with an invented title, and ended
+        // with the turn.
         received.retain(|id, _| told.contains_key(id) || !session.asked.contains(id));
         for (id, call) in received.iter_mut().filter(|(id, _)| id.contains('~')) {
             call.retain(|name, _| !matches!(&**name, "title" | "status") || told.get(id).is_some_and(|it| it.contains_key(name)));

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Plays a recording through a chain, and returns the updates of the agent.
 fn play(ends: ProtocolVersion, entries: &[Entry<'_>]) -> (Chain, Vec<Value>) {
-    let (mut chain, mut told) = (Chain::new(ends), Vec::new());
+    let mut chain = Chain::new(ends);
+    let mut told = Vec::new();
     for entry in entries {
         // Some agents write lines that are no messages.
         let Ok(line) = serde_json::from_slice::<Value>(&entry.bytes) else { continue };
@@ -25,7 +26,8 @@ fn play(ends: ProtocolVersion, entries: &[Entry<'_>]) -> (Chain, Vec<Value>) {
     (chain, told)
 }
 
-/// What the diagnostics do not name is equal in a recorded session of version 2 after both conversions.
+/// What the diagnostics do not name is equal in a recorded session of version 2 after both
+/// conversions.
 #[test]
 fn recorded_sessions_of_version_2_come_back() {
     let mut count = 0;
@@ -41,8 +43,10 @@ fn recorded_sessions_of_version_2_come_back() {
         let [mut editor, link, _] = chain.errors();
         // What the recorded editor sends is not of the bridge.
         editor.retain(|finding| finding.direction == Direction::Received);
-        assert_eq!((&editor[..], &link[..]), (&[][..], &[][..]), "{name}");
-        // The loss of these recordings: the agents repeat prompts, report states and work in the background, and send hunks.
+        assert_eq!(&editor[..], &[][..], "{name}");
+        assert_eq!(&link[..], &[][..], "{name}");
+        // The loss of these recordings: the agents repeat prompts, report states and work in the
+        // background, and send hunks.
         let known = [
             BridgeLoss::PromptMessage,
             BridgeLoss::State,

@@ -54,7 +54,8 @@ fn table() -> Vec<(&'static str, Value, Value)> {
     ]
 }
 
-/// Sends a request of the table, and asserts that the agent and the editor receive what the other side has sent.
+/// Sends a request of the table, and asserts that the agent and the editor receive what the other
+/// side has sent.
 pub(super) fn setup(chain: &mut Chain, id: &Value, place: usize) {
     let table = table();
     let (method, params, result) = &table[place % table.len()];

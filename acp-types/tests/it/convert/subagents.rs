@@ -5,7 +5,8 @@ use acp_types::convert::{Bridge, BridgeDiagnostic, BridgeLoss};
 use jsonrpc_core::transcript::Direction;
 use serde_json::{Value, json};
 
-/// A bridge with an open prompt in the session `s`, and `t` of a subagent, which has `u` of another one.
+/// A bridge with an open prompt in the session `s`, and `t` of a subagent, which has `u` of another
+/// one.
 fn with_subagents(capabilities: Value) -> Bridge {
     let mut bridge = v1_editor(capabilities);
     bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#);
@@ -46,14 +47,16 @@ fn options() -> Value {
     json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}])
 }
 
-/// An editor that does not show subagents gets no messages of their sessions, which it does not know.
+/// An editor that does not show subagents gets no messages of their sessions, which it does not
+/// know.
 #[test]
 fn messages_of_a_subagent_are_for_editors_that_show_subagents() {
     for (capabilities, expected) in [(json!({"subagents": {}}), 1), (json!({}), 0)] {
         let mut bridge = with_subagents(capabilities);
         for session in ["t", "u"] {
             let done = update(&mut bridge, session, chunk());
-            assert_eq!((done.0.len(), lost(&done).len()), (expected, 1 - expected), "{session}");
+            assert_eq!(done.0.len(), expected, "{session}");
+            assert_eq!(lost(&done).len(), 1 - expected, "{session}");
         }
         // A session of the editor does not become that of a subagent.
         update(&mut bridge, "u", begun("s"));
@@ -73,7 +76,8 @@ fn session_of_the_editor_is_not_hidden() {
     assert_eq!(update(&mut bridge, "other", chunk()).0[0]["params"]["sessionId"], "other");
 }
 
-/// The editor gets a subagent's tool calls, with their terminals, in the session that it shows. Ids of both do not mix.
+/// The editor gets a subagent's tool calls, with their terminals, in the session that it shows. Ids
+/// of both do not mix.
 #[test]
 fn tool_calls_of_a_subagent_are_shown_in_the_session_of_the_editor() {
     let mut bridge = with_subagents(json!({}));
@@ -87,10 +91,8 @@ fn tool_calls_of_a_subagent_are_shown_in_the_session_of_the_editor() {
         let (editor, ..) = update(&mut bridge, session, call.clone());
         assert_eq!(editor[0]["params"]["sessionId"], "s");
         let [shown] = updates(&editor)[..] else { panic!("{editor:?}") };
-        assert_eq!(
-            (&shown["sessionUpdate"], &shown["toolCallId"]),
-            (&json!("tool_call"), &json!(id))
-        );
+        assert_eq!(&shown["sessionUpdate"], &json!("tool_call"));
+        assert_eq!(&shown["toolCallId"], &json!(id));
         let text = format!("```console\n$ {session}\n```");
         assert_eq!(shown["content"][0]["content"]["text"], text);
     }
@@ -110,7 +112,8 @@ fn tool_calls_of_a_subagent_are_shown_in_the_session_of_the_editor() {
     assert_eq!(texts, ["```console\n$ u\n```"; 2]);
 }
 
-/// The user of an editor that does not show subagents is asked in the session that the editor shows, with the tool call.
+/// The user of an editor that does not show subagents is asked in the session that the editor
+/// shows, with the tool call.
 #[test]
 fn permission_for_a_subagent_is_asked_in_the_session_of_the_editor() {
     let subject = json!({"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "Edit", "kind": "edit"}});
@@ -127,13 +130,12 @@ fn permission_for_a_subagent_is_asked_in_the_session_of_the_editor() {
             assert!(editor.iter().all(|line| line["params"]["sessionId"] == "s"), "{editor:?}");
             let asked = &editor[announced]["params"]["toolCall"];
             let id = json!(format!("{session}/c"));
-            assert_eq!((&asked["toolCallId"], &editor[announced]["id"]), (&id, &json!(7)));
+            assert_eq!(&asked["toolCallId"], &id);
+            assert_eq!(&editor[announced]["id"], &json!(7));
             if announced == 1 {
                 let call = updates(&editor)[0];
-                assert_eq!(
-                    (&call["sessionUpdate"], &call["toolCallId"]),
-                    (&json!("tool_call"), &id)
-                );
+                assert_eq!(&call["sessionUpdate"], &json!("tool_call"));
+                assert_eq!(&call["toolCallId"], &id);
             }
             let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}"#;
             bridge.handle_editor_line(answer);
@@ -153,7 +155,8 @@ fn permission_for_a_shown_subagent_is_asked_in_its_session() {
     assert!(lost(&done).iter().all(|(loss, _)| *loss == BridgeLoss::Permission), "{done:?}");
 }
 
-/// A form and a URL of a subagent are shown in the session of the editor. Those without a session stay as they are.
+/// A form and a URL of a subagent are shown in the session of the editor. Those without a session
+/// stay as they are.
 #[test]
 fn elicitation_of_a_subagent_is_shown_in_the_session_of_the_editor() {
     let form = json!({"mode": "form", "requestedSchema": {"type": "object", "properties": {}}});

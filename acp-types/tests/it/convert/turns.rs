@@ -64,7 +64,8 @@ fn message_without_content_is_no_prompt() {
     assert_eq!(told("other", json!([{"type": "text", "text": "hi"}])), (1, false));
 }
 
-/// The end of a turn does not end a prompt that the agent holds, and a turn may end before the response to its prompt.
+/// The end of a turn does not end a prompt that the agent holds, and a turn may end before the
+/// response to its prompt.
 #[test]
 fn held_prompt_survives_the_end_of_another_turn() {
     let mut bridge = v1_editor(json!({}));
@@ -96,13 +97,12 @@ fn cancelled_request_of_an_accepted_prompt_cancels_the_turn() {
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"messageId":"u"}}"#);
     bridge.handle_editor_line(cancel);
     let (_, agent, _) = outputs(&mut bridge);
-    assert_eq!(
-        (&agent[0]["method"], &agent[0]["params"]),
-        (&json!("session/cancel"), &json!({"sessionId": "s"}))
-    );
+    assert_eq!(&agent[0]["method"], &json!("session/cancel"));
+    assert_eq!(&agent[0]["params"], &json!({"sessionId": "s"}));
 }
 
-/// The editor of version 2 gets the response to a prompt with the first sign of the agent, or its error.
+/// The editor of version 2 gets the response to a prompt with the first sign of the agent, or its
+/// error.
 #[test]
 fn prompt_of_version_2_is_answered_by_the_first_output() {
     let prompt = |id: &str| {
@@ -119,21 +119,21 @@ fn prompt_of_version_2_is_answered_by_the_first_output() {
         json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}),
     );
     let message = &editor[0]["result"]["messageId"];
-    assert_eq!((&editor[0]["id"], &updates(&editor)[1]["messageId"]), (&json!("p"), message));
+    assert_eq!(&editor[0]["id"], &json!("p"));
+    assert_eq!(&updates(&editor)[1]["messageId"], message);
     assert_eq!(updates(&editor)[1]["content"][0]["text"], "p");
     assert_eq!(updates(&editor)[2]["content"]["text"], "x");
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn","usage":{"totalTokens":3,"inputTokens":1,"outputTokens":2}}}"#);
     let (editor, agent, _) = outputs(&mut bridge);
-    assert_eq!(
-        (&updates(&editor)[0]["stopReason"], &updates(&editor)[0]["usage"]["totalTokens"]),
-        (&json!("end_turn"), &json!(3))
-    );
+    assert_eq!(&updates(&editor)[0]["stopReason"], &json!("end_turn"));
+    assert_eq!(&updates(&editor)[0]["usage"]["totalTokens"], &json!(3));
     assert_eq!(agent[0]["id"], "q");
     bridge.handle_agent_line(
         r#"{"jsonrpc":"2.0","id":"q","error":{"code":-32000,"message":"login"}}"#,
     );
     let (editor, ..) = outputs(&mut bridge);
-    assert_eq!((&editor[0]["id"], &editor[0]["error"]["code"]), (&json!("q"), &json!(-32000)));
+    assert_eq!(&editor[0]["id"], &json!("q"));
+    assert_eq!(&editor[0]["error"]["code"], &json!(-32000));
     assert_eq!(updates(&editor)[1]["error"]["message"], "login");
 }
 
@@ -145,19 +145,15 @@ fn cancellation_withdraws_the_open_questions() {
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#);
     let (editor, ..) = outputs(&mut bridge);
     let asked = editor.last().unwrap();
-    assert_eq!(
-        (&asked["params"]["title"], &asked["params"]["subject"]["toolCall"]["toolCallId"]),
-        (&json!("c"), &json!("c"))
-    );
+    assert_eq!(&asked["params"]["title"], &json!("c"));
+    assert_eq!(&asked["params"]["subject"]["toolCall"]["toolCallId"], &json!("c"));
     bridge.handle_editor_line(
         r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
     );
     let (editor, agent, _) = outputs(&mut bridge);
     assert_eq!(agent[0]["method"], "session/cancel");
-    assert_eq!(
-        (&editor[0]["method"], &editor[0]["params"]["requestId"]),
-        (&json!("$/cancel_request"), &json!(7))
-    );
+    assert_eq!(&editor[0]["method"], &json!("$/cancel_request"));
+    assert_eq!(&editor[0]["params"]["requestId"], &json!(7));
     bridge
         .handle_editor_line(r#"{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"later"}}}"#);
     let (editor, agent, _) = outputs(&mut bridge);
@@ -183,14 +179,10 @@ fn late_result_does_not_end_another_turn() {
             r#"{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}"#,
         );
         let (editor, agent, _) = outputs(&mut bridge);
-        assert_eq!(
-            (&agent[1]["method"], &editor[1]["error"]["code"]),
-            (&json!("session/cancel"), &json!(-32800))
-        );
-        assert_eq!(
-            (&updates(&editor)[2]["stopReason"], &editor[3]["id"]),
-            (&json!("cancelled"), &json!(1))
-        );
+        assert_eq!(&agent[1]["method"], &json!("session/cancel"));
+        assert_eq!(&editor[1]["error"]["code"], &json!(-32800));
+        assert_eq!(&updates(&editor)[2]["stopReason"], &json!("cancelled"));
+        assert_eq!(&editor[3]["id"], &json!(1));
         bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":2,"method":"session/resume","params":{"sessionId":"s","cwd":"/","replayFrom":{"type":"start"}}}"#);
         bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
         bridge.handle_editor_line(&prompt("q"));

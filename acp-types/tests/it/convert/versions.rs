@@ -25,7 +25,8 @@ fn same_version_is_forwarded_byte_for_byte() {
             format!(r#"{{"result":{{ "protocolVersion":{version}, {response} }},"id":"a"}}"#),
             r#"[1.50]"#.to_owned(),
         ];
-        let (mut to_editor, mut to_agent) = (Vec::new(), Vec::new());
+        let mut to_editor = Vec::new();
+        let mut to_agent = Vec::new();
         let lines =
             editor.iter().map(|line| (true, line)).zip(agent.iter().map(|line| (false, line)));
         let mut lines: Vec<_> = lines.flat_map(|(sent, received)| [sent, received]).collect();
@@ -50,7 +51,8 @@ fn same_version_is_forwarded_byte_for_byte() {
             }
         }
         assert!(bridge.is_passing());
-        assert_eq!((&to_editor[..], &to_agent[..]), (&agent[..], &editor[..]), "version {version}");
+        assert_eq!(&to_editor[..], &agent[..], "version {version}");
+        assert_eq!(&to_agent[..], &editor[..], "version {version}");
     }
 }
 
@@ -76,7 +78,8 @@ fn shape_of_the_response_decides_the_version() {
         let Some(BridgeDiagnostic::Spoken { editor, agent, .. }) = diagnostics.first() else {
             panic!("{diagnostics:?}")
         };
-        assert_eq!((editor.0, agent.0), (1, spoken), "{result}");
+        assert_eq!(editor.0, 1, "{result}");
+        assert_eq!(agent.0, spoken, "{result}");
         assert_eq!(bridge.is_passing(), spoken == 1, "{result}");
         assert_eq!(response[0]["result"]["protocolVersion"], 1, "{result}");
     }
@@ -132,7 +135,8 @@ fn agent_without_a_common_version_is_an_error() {
         bridge.handle_agent_line(&format!(r#"{{"jsonrpc":"2.0","id":0,{outcome}}}"#));
         let (editor, agent, diagnostics) = outputs(&mut bridge);
         assert_eq!(agent.len(), 1, "only `initialize`");
-        assert_eq!((&editor[0]["id"], &editor[1]["id"]), (&json!(0), &json!(1)));
+        assert_eq!(&editor[0]["id"], &json!(0));
+        assert_eq!(&editor[1]["id"], &json!(1));
         for response in &editor {
             let message = response["error"]["message"].as_str().unwrap();
             assert!(message.contains(expected), "{message}");

@@ -60,7 +60,8 @@ proptest! {
     /// The same conversation has the same state in either version.
     #[test]
     fn both_versions_have_the_same_state(updates in conversation()) {
-        let (one, two) = (told_v1(updates.clone()), told_v2(updates));
+        let one = told_v1(updates.clone());
+        let two = told_v2(updates);
         prop_assert_eq!(contents(&one), contents(&two));
     }
 
@@ -81,7 +82,8 @@ proptest! {
             .into_iter()
             .filter(|update| !update["sessionUpdate"].as_str().unwrap().ends_with("_chunk"))
             .collect();
-        let (one, two) = (told_v2(upserts.clone()), told_v2(once_more(&upserts)));
+        let one = told_v2(upserts.clone());
+        let two = told_v2(once_more(&upserts));
         prop_assert_eq!(one.view_v2().updates, two.view_v2().updates);
     }
 

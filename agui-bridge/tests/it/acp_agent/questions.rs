@@ -124,7 +124,8 @@ fn form_is_sent_to_editors_with_form_support() {
     assert_eq!(resume(&mut agent), json!([{"interruptId": "1", "status": "cancelled"}]));
 }
 
-/// Questions that are open at a cancellation are cancelled in the next prompt's run, since the agent waits for answers.
+/// Questions that are open at a cancellation are cancelled in the next prompt's run, since the
+/// agent waits for answers.
 #[test]
 fn cancelled_questions_are_reported_with_the_next_prompt() {
     let (mut agent, out) = interrupted(
@@ -147,7 +148,8 @@ fn cancelled_questions_are_reported_with_the_next_prompt() {
     );
 }
 
-/// The editor provides no tools: a call that waits for it fails, and another run reports that to the agent.
+/// The editor provides no tools: a call that waits for it fails, and another run reports that to
+/// the agent.
 #[test]
 fn calls_that_wait_for_the_editor_fail() {
     let mut options = AcpAgentOptions::new();

@@ -170,7 +170,8 @@ fn diff_remains_after_the_result() {
     );
     assert_eq!(out[1]["status"], "in_progress");
     assert_eq!(out[1].get("rawInput"), None);
-    assert_eq!((&out[3]["content"], &out[3]["rawOutput"]), (&json!([diff]), &json!("+b")));
+    assert_eq!(&out[3]["content"], &json!([diff]));
+    assert_eq!(&out[3]["rawOutput"], &json!("+b"));
 }
 
 #[test]

@@ -173,7 +173,8 @@ fn turn_is_converted_to_v2() {
     let mut program = Program::begun();
     let begun = program.out();
     assert_eq!(begun[0], state("running"));
-    assert_eq!((begun[1]["run"]["runId"].as_str(), begun.len()), (Some("r"), 2));
+    assert_eq!(begun[1]["run"]["runId"].as_str(), Some("r"));
+    assert_eq!(begun.len(), 2);
     let diff = json!({"type": "diff", "path": "/f", "oldText": "a\n", "newText": "b\n"});
     program.events(&[
         json!({"type": "RUN_STARTED", "threadId": "s", "runId": "r"}),
@@ -251,7 +252,8 @@ fn open_questions_set_requires_action() {
     ]);
     let asked = program.out();
     assert_eq!(asked[..2], accepted());
-    assert_eq!((&asked[2], &asked[4]), (&state("requires_action"), &state("requires_action")));
+    assert_eq!(&asked[2], &state("requires_action"));
+    assert_eq!(&asked[4], &state("requires_action"));
     assert_eq!(
         asked[3]["params"],
         json!({"sessionId": "s", "title": "Delete it?",
@@ -296,8 +298,8 @@ fn end_of_a_turn_leaves_the_session_idle() {
     assert_eq!(program.out().pop(), Some(idle));
 }
 
-/// Returns what a page shows without activities: texts in order, and each call with its result. The message of a call
-/// depends on ids, which each side creates.
+/// Returns what a page shows without activities: texts in order, and each call with its result. The
+/// message of a call depends on ids, which each side creates.
 fn shown(events: &[Event]) -> (Vec<Value>, BTreeMap<String, Vec<Value>>) {
     let mut reducer = Reducer::new();
     for event in events {
@@ -329,12 +331,14 @@ fn shown(events: &[Event]) -> (Vec<Value>, BTreeMap<String, Vec<Value>>) {
 proptest! {
     #![proptest_config(cases())]
 
-    /// A conversion of an ACP v1 agent to AG-UI, ACP v2 and AG-UI again leaves the same conversation.
+    /// A conversion of an ACP v1 agent to AG-UI, ACP v2 and AG-UI again leaves the same
+    /// conversation.
     #[test]
     fn v1_to_v2_preserves_the_conversation(updates in turn()) {
         let mut program = Program::begun();
         let input = decode(&program.out()[1]["run"].to_string()).unwrap();
-        let (mut there, mut back) = (Translator::new(Options::new()), Translator::new(Options::new()));
+        let mut there = Translator::new(Options::new());
+        let mut back = Translator::new(Options::new());
         let _ = there.begin_run(&input, &[]).unwrap();
         let _ = back.begin_run(&input, &hi().prompt).unwrap();
         for update in &updates {

@@ -6,16 +6,18 @@ use agui_bridge::acp_agent::Question;
 use agui_bridge::hybrid_tools::RunFailure;
 use agui_types::profile::Profile;
 
-/// An editor, the reverse bridge, the bridge, an ACP agent: a question crosses both bridges, and its answer returns.
+/// An editor, the reverse bridge, the bridge, an ACP agent: a question crosses both bridges, and
+/// its answer returns.
 #[test]
 fn editor_drives_an_acp_agent_through_agui() {
     let mut options = Options::new();
     options.permission = PermissionMode::Interrupt;
-    let (mut editor, mut behind) =
-        (AcpAgent::new("s", AcpAgentOptions::new()), Behind::new(options));
+    let mut editor = AcpAgent::new("s", AcpAgentOptions::new());
+    let mut behind = Behind::new(options);
     editor.handle_prompt(&prompt(&json!([{"type": "text", "text": "Fix it"}])), "r").unwrap();
     let (begun, blocks) = behind.begin(&run_of(&mut editor));
-    assert_eq!((begun, blocks), (Begun::Prompt, vec![ContentBlock::from("Fix it")]));
+    assert_eq!(begun, Begun::Prompt);
+    assert_eq!(blocks, vec![ContentBlock::from("Fix it")]);
 
     // The agent's side.
     let asked = json!({
@@ -43,10 +45,8 @@ fn editor_drives_an_acp_agent_through_agui() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(
-        (&view.calls["t1"]["title"], &view.calls["t1"]["rawInput"]),
-        (&json!("Edit a.rs"), &json!({"path": "a.rs"}))
-    );
+    assert_eq!(&view.calls["t1"]["title"], &json!("Edit a.rs"));
+    assert_eq!(&view.calls["t1"]["rawInput"], &json!({"path": "a.rs"}));
     let (id, request) = question.unwrap();
     assert_eq!(request.tool_call.tool_call_id.as_str(), "t1");
     let offered: Vec<_> = request
@@ -86,7 +86,8 @@ fn editor_drives_an_acp_agent_through_agui() {
     assert_eq!(view.words.last().unwrap(), &("agent_message_chunk".to_owned(), "Done.".to_owned()));
 }
 
-/// An editor and an AG-UI model with its own tools: two prompts, the second with the whole conversation.
+/// An editor and an AG-UI model with its own tools: two prompts, the second with the whole
+/// conversation.
 #[test]
 fn editor_drives_a_model_with_tools() {
     let mut editor = AcpAgent::new("s", AcpAgentOptions::new());

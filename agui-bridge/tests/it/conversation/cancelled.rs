@@ -72,7 +72,8 @@ fn instruction_cancelled_before_it_reaches_the_conversation_is_not_sent() {
     }
 }
 
-/// The text before the edit is sent after the cancellation, and the program is killed before the queue has passed.
+/// The text before the edit is sent after the cancellation, and the program is killed before the
+/// queue has passed.
 #[test]
 fn cancelled_edit_of_a_waiting_message_is_not_sent_by_a_later_process() {
     let mut rig = Rig::connected(queueing());
@@ -247,7 +248,8 @@ fn instruction_cancelled_behind_an_open_question_is_not_sent() {
     assert_eq!(rig.prompt(), ["Hello"]);
 }
 
-/// A message that the agent had is no instruction of the next session, also if its run was cancelled before any answer.
+/// A message that the agent had is no instruction of the next session, also if its run was
+/// cancelled before any answer.
 #[test]
 fn unanswered_cancelled_message_is_not_sent_again() {
     let all = [
@@ -563,7 +565,8 @@ impl std::fmt::Debug for Page {
 proptest! {
     #![proptest_config(cases())]
 
-    /// No prompt has the text of an instruction that was cancelled before it was sent, unless its user repeats it.
+    /// No prompt has the text of an instruction that was cancelled before it was sent, unless its
+    /// user repeats it.
     #[test]
     fn cancelled_instruction_is_in_no_prompt(
         mut page in pages(),

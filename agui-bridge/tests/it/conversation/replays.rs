@@ -182,7 +182,8 @@ fn replay_is_not_shown_without_the_messages_that_the_page_has() {
     assert_eq!(texts, ["one", "ok", "two"]);
 }
 
-/// Recorded: gemini-cli responds to `session/load` before it repeats the conversation, with messages of its own.
+/// Recorded: gemini-cli responds to `session/load` before it repeats the conversation, with
+/// messages of its own.
 #[test]
 fn replay_after_the_response_is_not_shown_in_the_run() {
     let late = [
@@ -208,8 +209,8 @@ fn replay_after_the_response_is_not_shown_in_the_run() {
     }
 }
 
-/// A session that is being loaded for a run that is cancelled is that of the next run, which begins before the response,
-/// before the replay, or after it. Another request would have another replay.
+/// A session that is being loaded for a run that is cancelled is that of the next run, which begins
+/// before the response, before the replay, or after it. Another request would have another replay.
 #[test]
 fn load_of_a_cancelled_run_is_that_of_the_next_one() {
     let replay = [asked("one"), call("t1"), answered("ok")];
@@ -287,7 +288,8 @@ fn answer_is_shown_if_it_equals_an_old_one() {
     }
 }
 
-/// What is not recognized as old is shown: at the end of the turn, or after some silence of the replay.
+/// What is not recognized as old is shown: at the end of the turn, or after some silence of the
+/// replay.
 #[test]
 fn unknown_part_of_a_late_replay_is_shown() {
     let mut rig = continued(true, &with_prompt(thread()), &[asked("<session_context>")]);
@@ -415,7 +417,8 @@ fn replay_does_not_undo_an_edit() {
     }
 }
 
-/// A run that names the session of its thread. The agent loads it with these updates before its response.
+/// A run that names the session of its thread. The agent loads it with these updates before its
+/// response.
 fn named(messages: &[Value], early: &[Value]) -> Rig {
     let mut naming = options();
     naming.rules.forwarded.session_id = true;
@@ -446,8 +449,8 @@ fn longer() -> [Value; 6] {
     [context, asked("one"), call("t1"), answered("ok"), asked("more"), answered("yes")]
 }
 
-/// Messages of the user and earlier answers are not shown. The last answer may be new: it is not known
-/// whether the agent has the one of the page.
+/// Messages of the user and earlier answers are not shown. The last answer may be new: it is not
+/// known whether the agent has the one of the page.
 #[test]
 fn late_replay_of_a_named_session_is_not_shown() {
     let mut whole = thread();

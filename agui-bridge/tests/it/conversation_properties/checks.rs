@@ -96,8 +96,8 @@ impl World {
         Ok(matches!(event, Event::RunFinished(_) | Event::RunError(_)))
     }
 
-    /// Returns the event with a unique run id. An id is reused after its run was forgotten, and by a client that
-    /// resumes under the same id.
+    /// Returns the event with a unique run id. An id is reused after its run was forgotten, and by
+    /// a client that resumes under the same id.
     fn renamed(&mut self, event: &Event) -> Event {
         let mut event = event.clone();
         match &mut event {

@@ -192,8 +192,8 @@ impl World {
         let Some(session) = session else { return Ok(()) };
         let is_current = self.attached == Some(session);
         let event = self.event(is_current, happening);
-        let (is_opened, is_ended) =
-            (matches!(event, SessionEvent::Opened(_)), matches!(event, SessionEvent::Refused(_)));
+        let is_opened = matches!(event, SessionEvent::Opened(_));
+        let is_ended = matches!(event, SessionEvent::Refused(_));
         if is_current {
             self.is_open |= is_opened;
             if is_ended && !self.is_open {

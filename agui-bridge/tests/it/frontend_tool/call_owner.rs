@@ -40,7 +40,8 @@ fn call_has_one_id_in_either_order() {
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "t5", "status": "completed"});
     actions(&mut tools);
     assert_eq!(tools.handle_update(&update(done), at(0)), CallOwner::Frontend);
-    assert_eq!((id.as_str(), actions(&mut tools)), ("call-5", vec![]));
+    assert_eq!(id.as_str(), "call-5");
+    assert_eq!(actions(&mut tools), vec![]);
 }
 
 /// The updates that the actions show.
@@ -170,7 +171,8 @@ fn ask(tools: &mut FrontendTools, mut members: Value) {
     tools.handle_permission_request(&decode(&request.to_string()).unwrap(), at(0));
 }
 
-/// The permission request names the page's tool, after the agent announced its own tool for all deferred tools.
+/// The permission request names the page's tool, after the agent announced its own tool for all
+/// deferred tools.
 #[test]
 fn call_that_turns_out_to_carry_one_of_the_page_does_not_delay_the_run() {
     let mut tools = begun();

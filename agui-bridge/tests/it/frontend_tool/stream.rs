@@ -181,8 +181,8 @@ fn parked_calls_end_the_stream_and_resume() {
     assert_eq!(thread.binding.answers, answers);
 }
 
-/// The next input answers one of two calls: the agent receives it, and the run ends again. It does not list calls of
-/// the previous run; the page has those in its messages, without a result.
+/// The next input answers one of two calls: the agent receives it, and the run ends again. It does
+/// not list calls of the previous run; the page has those in its messages, without a result.
 #[test]
 fn partial_answer_in_the_stream_ends_the_run_again() {
     let mut thread = Thread::new(Profile::V1, FrontendToolOptions::new());

@@ -86,7 +86,9 @@ fn modes_come_from_metadata_then_names_then_the_default() {
     let tools = [Tool::new("show_x", "d"), odd, own, Tool::new("ask", "d")];
     let set = ToolSet::new(&tools, &options);
     let modes = ["show_x", "show_odd", "show_own", "ask", "none"].map(|name| set.mode(name));
-    let (ack, park, sync) = (ToolMode::Ack, ToolMode::Park, ToolMode::Sync);
+    let ack = ToolMode::Ack;
+    let park = ToolMode::Park;
+    let sync = ToolMode::Sync;
     assert_eq!(modes, [Some(ack), Some(ack), Some(park), Some(sync), None]);
     assert_eq!(ToolSet::new(&tools, &FrontendToolOptions::new()).mode("ask"), Some(ToolMode::Park));
 }

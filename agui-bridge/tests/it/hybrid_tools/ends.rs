@@ -38,7 +38,8 @@ fn cancelled_run_is_not_a_success() {
         hybrid.handle_cancel(CancelReason::User);
         let last = std::iter::from_fn(|| hybrid.poll_event()).last().unwrap();
         let last = serde_json::to_value(&last).unwrap();
-        assert_eq!((last["type"].as_str(), last["code"].as_str()), (Some(kind), code));
+        assert_eq!(last["type"].as_str(), Some(kind));
+        assert_eq!(last["code"].as_str(), code);
         assert!(last["outcome"]["type"] == "cancelled" || code.is_some());
     }
 }
@@ -96,7 +97,8 @@ fn limits_end_the_run() {
         hybrid.handle_model(ModelEvent::ToolCallArguments { id: "t".into(), delta: "?".into() });
         hybrid.handle_model_end();
         let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
-        assert_eq!((calls.len(), &*calls[0].arguments), (1, "{}"));
+        assert_eq!(calls.len(), 1);
+        assert_eq!(&*calls[0].arguments, "{}");
         hybrid.handle_tool_result(&calls[0].id, Ok("x".into()));
     }
     assert_eq!(hybrid.step(), Step::Done);

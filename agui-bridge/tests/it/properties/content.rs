@@ -121,7 +121,8 @@ proptest! {
         }
     }
 
-    /// The sent arguments are the last ones before the call began to run, or without any the first ones after that.
+    /// The sent arguments are the last ones before the call began to run, or without any the first
+    /// ones after that.
     #[test]
     fn arguments_are_the_last(inputs in proptest::collection::vec(raw(), 0..4), late in proptest::option::of(raw())) {
         let mut script = vec![json!({"run": "r"})];
@@ -181,8 +182,8 @@ proptest! {
         }
     }
 
-    /// An interrupted and resumed turn has the same messages as one with questions in its stream, except for arguments
-    /// that the interruption ended early.
+    /// An interrupted and resumed turn has the same messages as one with questions in its stream,
+    /// except for arguments that the interruption ended early.
     #[test]
     fn interruptions_change_no_message(updates in proptest::collection::vec(update(), 0..20), asks in
         proptest::collection::vec((any::<proptest::sample::Index>(), any::<bool>()), 0..3)) {
@@ -224,7 +225,8 @@ proptest! {
             let options = if interrupt { interrupting() } else { in_stream(Profile::V1) };
             stream(&options, &steps.iter().map(Step::read).collect::<Vec<_>>())
         };
-        let (together, apart) = (play_as(false), play_as(true));
+        let together = play_as(false);
+        let apart = play_as(true);
         verify(Profile::V1, &apart)?;
         let messages = |events: &[Event]| {
             let messages = reduced(events).0.as_array().cloned().unwrap_or_default();
@@ -267,7 +269,8 @@ proptest! {
         let mut script = vec![json!({"run": "r"})];
         script.extend(updates.iter().map(|update| json!({"update": update})));
         script.push(json!({"exit": ""}));
-        let (mut came, mut seen) = (String::new(), BTreeSet::new());
+        let mut came = String::new();
+        let mut seen = BTreeSet::new();
         for update in &updates {
             match update.get("toolCallId") {
                 None => came.push_str(update["content"]["text"].as_str().unwrap_or_default()),

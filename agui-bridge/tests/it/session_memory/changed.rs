@@ -22,7 +22,8 @@ fn client_with_new_ids_keeps_its_session() {
         known.as_array_mut().unwrap().push(question);
         let input = said(known.clone());
         let next = plan(&after, &input);
-        assert_eq!((next.session.clone(), next.diverged.clone()), (SessionStep::Keep, None));
+        assert_eq!(next.session.clone(), SessionStep::Keep);
+        assert_eq!(next.diverged.clone(), None);
         assert_eq!(texts(&next), [round]);
         after.accept(&input, &next);
         // Each input has other ids.
@@ -44,11 +45,8 @@ fn changed_conversation_begins_a_session_with_its_text() {
     for (messages, pointer, unseen) in changed() {
         let input = said(messages.clone());
         let plan = plan(&conversation, &input);
-        assert_eq!(
-            (plan.session.clone(), plan.diverged.as_deref()),
-            (new(), Some(pointer)),
-            "{messages}"
-        );
+        assert_eq!(plan.session.clone(), new(), "{messages}");
+        assert_eq!(plan.diverged.as_deref(), Some(pointer), "{messages}");
         let mut told = texts(&plan);
         let last =
             messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
@@ -62,11 +60,8 @@ fn changed_conversation_begins_a_session_with_its_text() {
         after.accept(&input, &plan);
         let more = with(&messages, &[user("next", "more")]);
         let next = self::plan(&after, &more);
-        assert_eq!(
-            (next.session.clone(), next.diverged.clone()),
-            (SessionStep::Keep, None),
-            "{messages}"
-        );
+        assert_eq!(next.session.clone(), SessionStep::Keep, "{messages}");
+        assert_eq!(next.diverged.clone(), None, "{messages}");
         assert_eq!(texts(&next), ["more"]);
     }
 }
@@ -79,16 +74,16 @@ fn changed_conversation_follows_the_other_rules() {
         let input = said(messages.clone());
         rules.divergence = Divergence::Reject;
         let error = plan_by(&conversation, &input, &rules).unwrap_err();
-        assert_eq!(
-            (&error, error.status()),
-            (&InputError::Diverged { pointer: pointer.into() }, 409)
-        );
+        assert_eq!(&error, &InputError::Diverged { pointer: pointer.into() });
+        assert_eq!(error.status(), 409);
         rules.divergence = Divergence::Ignore;
         let ignored = plan_by(&conversation, &input, &rules).unwrap();
-        assert_eq!((ignored.session.clone(), texts(&ignored).len()), (SessionStep::Keep, 1));
+        assert_eq!(ignored.session.clone(), SessionStep::Keep);
+        assert_eq!(texts(&ignored).len(), 1);
         rules.divergence = Divergence::Fork;
         let forked = plan_by(&conversation, &input, &rules).unwrap();
-        assert_eq!((forked.session.clone(), texts(&forked).len()), (SessionStep::Fork, 2));
+        assert_eq!(forked.session.clone(), SessionStep::Fork);
+        assert_eq!(texts(&forked).len(), 2);
         let last = unseen
             .checked_sub(1)
             .map_or("said before.", |last| messages[last]["content"].as_str().unwrap());
@@ -105,12 +100,14 @@ fn truncated_answer_is_accepted_if_the_user_continues() {
         json!([u1, a1, u2, agent("a2", "sec"), user("u3", "three")]),
     ] {
         let plan = plan(&conversation, &said(messages));
-        assert_eq!((plan.session.clone(), plan.diverged.clone()), (SessionStep::Keep, None));
+        assert_eq!(plan.session.clone(), SessionStep::Keep);
+        assert_eq!(plan.diverged.clone(), None);
         assert_eq!(texts(&plan), ["three"]);
     }
 }
 
-/// User messages from the agent are part of the user's messages: the page may omit them, but not change or move them.
+/// User messages from the agent are part of the user's messages: the page may omit them, but not
+/// change or move them.
 #[test]
 fn user_messages_of_the_agent_are_not_repeated() {
     let mut conversation = knowing(&json!([user("u1", "one")]));

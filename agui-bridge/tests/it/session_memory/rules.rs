@@ -39,16 +39,16 @@ fn session_may_last_a_turn_or_be_chosen_by_the_page() {
     rules.session = SessionScope::Turn;
     let input = with(&history(), &[user("u3", "three")]);
     let plan = plan_by(&knowing(&history()), &input, &rules).unwrap();
-    assert_eq!((plan.session.clone(), plan.diverged.clone(), texts(&plan).len()), (new(), None, 2));
+    assert_eq!(plan.session.clone(), new());
+    assert_eq!(plan.diverged.clone(), None);
+    assert_eq!(texts(&plan).len(), 2);
     let mut rules = Rules::new();
     rules.forwarded.session_id = true;
     let mut named = input.clone();
     named.forwarded_props = Some(Raw::from_text(r#"{"acp":{"sessionId":"s-1"}}"#).unwrap());
     let plan = plan_by(&SessionMemory::new(), &named, &rules).unwrap();
-    assert_eq!(
-        (plan.session.clone(), texts(&plan)),
-        (SessionStep::Attach, vec!["three".to_owned()])
-    );
+    assert_eq!(plan.session.clone(), SessionStep::Attach);
+    assert_eq!(texts(&plan), vec!["three".to_owned()]);
     assert_eq!(plan.forwarded.session_id.as_ref().map(|id| id.as_str()), Some("s-1"));
     let plan = plan_by(&knowing(&history()), &named, &rules).unwrap();
     assert_eq!(plan.session, SessionStep::Keep, "the thread has its session");
@@ -83,10 +83,8 @@ fn context_and_state_follow_the_rules() {
     assert_eq!(texts(&always), ["two", "page:\nhome"]);
     let large = ask(json!({"text": "x".repeat(70_000)}), &[user("u2", "two")]);
     let error = plan_by(&conversation, &large, &rules).unwrap_err();
-    assert_eq!(
-        (error.status(), error.to_string().as_str()),
-        (413, "at /state: expected at most 65536 bytes")
-    );
+    assert_eq!(error.status(), 413);
+    assert_eq!(error.to_string().as_str(), "at /state: expected at most 65536 bytes");
 }
 
 #[test]
@@ -97,17 +95,18 @@ fn forwarded_properties_are_filtered() {
     let all = json!({"other": 1, "acp": {"mode": "plan", "sessionId": "s", "agent": "claude", "cwd": "/srv/a",
         "config": {"model": "m", "temperature": 1}, "meta": {"trace": 1, "x/y": 2}, "token": "secret"}});
     let nothing = read(&rules, all.clone()).unwrap();
-    assert_eq!((nothing.mode, nothing.cwd, nothing.config), (None, None, vec![]));
+    assert_eq!(nothing.mode, None);
+    assert_eq!(nothing.cwd, None);
+    assert_eq!(nothing.config, vec![]);
     assert_eq!(nothing.left_out.len(), 7);
     let allowed = &mut rules.forwarded;
     (allowed.mode, allowed.session_id) = (true, true);
     (allowed.config, allowed.meta) = (vec!["model".into()], vec!["trace".into()]);
     (allowed.agents, allowed.cwd_roots) = (vec!["claude".into()], vec!["/srv".into()]);
     let taken = read(&rules, all).unwrap();
-    assert_eq!(
-        (taken.mode.as_deref(), taken.agent.as_deref(), taken.cwd.as_deref()),
-        (Some("plan"), Some("claude"), Some("/srv/a"))
-    );
+    assert_eq!(taken.mode.as_deref(), Some("plan"));
+    assert_eq!(taken.agent.as_deref(), Some("claude"));
+    assert_eq!(taken.cwd.as_deref(), Some("/srv/a"));
     assert_eq!(taken.config, [("model".to_owned(), Raw::from_text("\"m\"").unwrap())]);
     assert_eq!(serde_json::to_string(&taken.meta).unwrap(), r#"{"trace":1}"#);
     assert_eq!(
@@ -120,7 +119,8 @@ fn forwarded_properties_are_filtered() {
     );
     for cwd in ["/", "/srvx", "/srv/../etc", "srv/a", "/srv/a/../../b", ""] {
         let read = read(&rules, json!({"acp": {"cwd": cwd}})).unwrap();
-        assert_eq!((read.cwd, read.left_out.len()), (None, 1), "{cwd}");
+        assert_eq!(read.cwd, None, "{cwd}");
+        assert_eq!(read.left_out.len(), 1, "{cwd}");
     }
     for cwd in ["/srv", "/srv/", "/srv/./a//b"] {
         assert_eq!(read(&rules, json!({"acp": {"cwd": cwd}})).unwrap().cwd.as_deref(), Some(cwd));

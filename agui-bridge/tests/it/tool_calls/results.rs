@@ -137,7 +137,8 @@ fn update_after_the_result_is_not_a_result() {
         .collect();
     assert_eq!(after.len(), 2);
     let patch = json!([{"op": "replace", "path": "/title", "value": "Done"}]);
-    assert_eq!((&after[0]["type"], &after[0]["patch"]), (&json!("ACTIVITY_DELTA"), &patch));
+    assert_eq!(&after[0]["type"], &json!("ACTIVITY_DELTA"));
+    assert_eq!(&after[0]["patch"], &patch);
     let value = json!({"toolCallId": "t", "rawOutput": "more"});
     assert_eq!(after[1], json!({"type": "CUSTOM", "name": "acp.tool_call.late", "value": value}));
     let body = turn_for(Profile::Legacy, &updates);

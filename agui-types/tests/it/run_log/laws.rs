@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 /// The events of a run of these steps, without its end. Ids are used once.
 fn played(steps: Vec<Step>) -> Vec<Event> {
     let mut events = vec![started()];
-    let (mut texts, mut calls, mut shown) = ([None; 2], [None; 2], BTreeSet::new());
+    let mut texts = [None; 2];
+    let mut calls = [None; 2];
+    let mut shown = BTreeSet::new();
     for (place, step) in steps.into_iter().enumerate() {
         match step {
             Step::Text(id, text) => {
@@ -38,7 +40,8 @@ fn played(steps: Vec<Step>) -> Vec<Event> {
             }
             Step::EndCall(id) => {
                 if let Some(of) = calls[id].take() {
-                    let (call, result) = (format!("c{of}"), format!("r{of}"));
+                    let call = format!("c{of}");
+                    let result = format!("r{of}");
                     events.push(ToolCallEndEvent::new(call.clone()).into());
                     events.push(ToolCallResultEvent::new(result, call, "done").into());
                 }
@@ -143,8 +146,8 @@ impl World {
 proptest! {
     #![proptest_config(cases(128))]
 
-    /// In any order of pushes and reads each client, of the log and of a copy, ends with the run's conversation; no
-    /// rule of the protocol is broken, and the log stays within its bounds.
+    /// In any order of pushes and reads each client, of the log and of a copy, ends with the run's
+    /// conversation; no rule of the protocol is broken, and the log stays within its bounds.
     #[test]
     fn each_client_ends_with_the_conversation_of_the_run(
         steps in prop::collection::vec(step(), 0..150),
@@ -178,7 +181,8 @@ proptest! {
         }
     }
 
-    /// Joined frames are events of the same conversation, and two deltas of one message do not follow each other.
+    /// Joined frames are events of the same conversation, and two deltas of one message do not
+    /// follow each other.
     #[test]
     fn joined_frames_are_the_same_conversation(steps in prop::collection::vec(step(), 0..150)) {
         let mut events = played(steps);

@@ -84,7 +84,8 @@ impl Client {
     /// Sends a request, and returns its id.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> i64 {
         self.last_id += 1;
-        let (id, method) = (self.last_id, Value::from(method));
+        let id = self.last_id;
+        let method = Value::from(method);
         self.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#));
         id
     }
@@ -140,7 +141,9 @@ impl Client {
         reply: impl Fn(&AgentRequest) -> Value,
     ) -> Turn {
         let prompt = self.prompt(session, text);
-        let (mut updates, mut requests, mut noise) = (Vec::new(), Vec::new(), Vec::new());
+        let mut updates = Vec::new();
+        let mut requests = Vec::new();
+        let mut noise = Vec::new();
         loop {
             let line = self.line();
             match Message::decode(&line) {

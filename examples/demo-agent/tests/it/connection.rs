@@ -131,7 +131,9 @@ fn sessions_run_turns_concurrently_and_one_each() {
     assert_eq!(client.update().0, first);
     let again = client.prompt(&first, "hello");
     let quick = client.prompt(&second, "hello");
-    let (mut said, mut refused, mut answered) = (Vec::new(), None, false);
+    let mut said = Vec::new();
+    let mut refused = None;
+    let mut answered = false;
     while !answered || refused.is_none() {
         let line = client.line();
         match Message::decode(&line) {

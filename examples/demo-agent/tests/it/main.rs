@@ -1,4 +1,5 @@
-//! Drives the program over its pipes as a client does, and checks its messages with the types of `acp_types`.
+//! Drives the program over its pipes as a client does, and checks its messages with the types of
+//! `acp_types`.
 //!
 //! `cfg(test)` lets Clippy treat helpers as tests.
 

@@ -83,7 +83,8 @@ impl Session {
 
     /// Reads up to the next idle state.
     fn rest(&mut self, reply: impl Fn(&Value) -> Value) -> Turn {
-        let (mut updates, mut requests) = (Vec::new(), Vec::new());
+        let mut updates = Vec::new();
+        let mut requests = Vec::new();
         loop {
             let line = self.next();
             if line["method"] == "session/update" {
@@ -135,7 +136,8 @@ fn stop(turn: &Turn) -> &str {
     turn.updates.last().unwrap()["stopReason"].as_str().unwrap()
 }
 
-/// The linter finds nothing in the turn of any word, except for those that break the protocol on purpose.
+/// The linter finds nothing in the turn of any word, except for those that break the protocol on
+/// purpose.
 #[test]
 fn each_word_is_clean_under_the_linter() {
     let rows = include_str!("../../README.md").lines().filter_map(|line| line.strip_prefix("| `"));
@@ -297,7 +299,8 @@ fn mode_is_a_config_option() {
     assert!(session.turn("edit", |request| panic!("{request}")).requests.is_empty());
     let refused = session.request("session/set_config_option", &set("yolo"));
     let response = session.next();
-    assert_eq!((&response["id"], &response["error"]["code"]), (&json!(refused), &json!(-32602)));
+    assert_eq!(&response["id"], &json!(refused));
+    assert_eq!(&response["error"]["code"], &json!(-32602));
 }
 
 #[test]

@@ -61,7 +61,8 @@ fn first_known_word_counts_in_any_case() {
     assert_eq!(stop(&say("/Max, or refuse?")), "max_tokens");
 }
 
-/// `slow` talks for seconds: a response before the first update of each session shows that turns waited for others.
+/// `slow` talks for seconds: a response before the first update of each session shows that turns
+/// waited for others.
 #[test]
 fn turns_of_many_sessions_run_at_once() {
     let mut client = Client::start(json!({}));
@@ -123,7 +124,8 @@ fn read_is_a_tool_call_with_a_location() {
     let call = tool_call(&turn);
     assert_eq!(call.kind, Some(ToolKind::Read));
     let location = &call.locations.as_ref().unwrap()[0];
-    assert_eq!((location.path.as_str(), location.line), ("/project/greeting.txt", Some(1)));
+    assert_eq!(location.path.as_str(), "/project/greeting.txt");
+    assert_eq!(location.line, Some(1));
 }
 
 #[test]
@@ -247,9 +249,11 @@ fn run_uses_the_terminal_of_the_client() {
 fn usage_has_a_cost_and_tokens() {
     let turn = say("usage");
     let Some(SessionUpdate::UsageUpdate(update)) = turn.updates.last() else { panic!("{turn:?}") };
-    assert_eq!((update.used, update.size), (12_345, 200_000));
+    assert_eq!(update.used, 12_345);
+    assert_eq!(update.size, 200_000);
     let cost = update.cost.as_ref().unwrap();
-    assert_eq!((cost.amount, cost.currency.as_str()), (0.0125, "USD"));
+    assert_eq!(cost.amount, 0.0125);
+    assert_eq!(cost.currency.as_str(), "USD");
     assert_eq!(turn.outcome.unwrap().usage.unwrap().total_tokens, 1_500);
 }
 
@@ -339,7 +343,8 @@ fn form_asks_and_repeats_the_answer() {
             }
             other => panic!("not asked for: {other:?}"),
         });
-        assert_eq!((&*text(&turn.updates), stop(&turn)), (said, "end_turn"));
+        assert_eq!(&*text(&turn.updates), said);
+        assert_eq!(stop(&turn), "end_turn");
     }
     assert_eq!(text(&say("form").updates), "You show no forms, so I ask nothing. ");
 }

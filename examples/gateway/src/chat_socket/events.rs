@@ -16,7 +16,8 @@ impl Events {
         Self { bytes, decoder: Decoder::default() }
     }
 
-    /// Returns the next event; `None` at the end of the run. No event is lost if the future is dropped.
+    /// Returns the next event; `None` at the end of the run. No event is lost if the future is
+    /// dropped.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             while let Some(frame) = self.decoder.next_frame() {

@@ -1,5 +1,5 @@
-//! The messages of a socket. It is read all the time, also during an answer, so that pings are answered and a client that
-//! leaves is noticed.
+//! The messages of a socket. It is read all the time, also during an answer, so that pings are
+//! answered and a client that leaves is noticed.
 use futures::{SinkExt, StreamExt};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -136,7 +136,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Link<S> {
         let frame = CloseFrame { code, reason: ended.to_string().into() };
         let closing = async {
             self.socket.close(Some(frame)).await?;
-            // The close frame of the client ends the stream. Data that is not read would reset the connection before.
+            // The close frame of the client ends the stream. Data that is not read would reset the
+            // connection before.
             while self.socket.next().await.transpose()?.is_some() {}
             Ok::<_, Error>(())
         };

@@ -45,7 +45,8 @@ fn run(events: &[Value]) -> BoxStream<'static, Bytes> {
     stream::iter(events.collect::<Vec<_>>()).boxed()
 }
 
-/// Returns the answer to an input while a question is open, as the conversation of an agent answers.
+/// Returns the answer to an input while a question is open, as the conversation of an agent
+/// answers.
 fn answer_while_open(input: &RunAgentInput, is_open: &AtomicBool) -> BoxStream<'static, Bytes> {
     let resume = serde_json::to_value(&input.resume).unwrap();
     let cancelled = json!([{ "interruptId": "int-1", "status": "cancelled" }]);
@@ -113,7 +114,8 @@ impl Client {
     /// Opens another socket of a user.
     async fn connect_to(is_open: Arc<AtomicBool>) -> Self {
         let (client, server) = duplex(64 * 1024);
-        let (begun, ending) = (Arc::new(Notify::new()), CancellationToken::new());
+        let begun = Arc::new(Notify::new());
+        let ending = CancellationToken::new();
         let server = WebSocketStream::from_raw_socket(server, Role::Server, None).await;
         let limits = SocketLimits { idle: IDLE, ending: ending.clone() };
         let backend = Script { registry: Arc::default(), begun: begun.clone(), is_open };
@@ -242,7 +244,8 @@ async fn answer_without_end_is_error() {
     let mut client = Client::connect().await;
     client.say(BROKEN).await;
     let error = client.hear().await;
-    assert_eq!((&error["type"], &error["code"]), (&json!("error"), &json!("STREAM_LOST")));
+    assert_eq!(&error["type"], &json!("error"));
+    assert_eq!(&error["code"], &json!("STREAM_LOST"));
     client.say("short").await;
     assert_eq!(client.hear().await["type"], "complete");
 }

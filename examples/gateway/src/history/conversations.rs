@@ -117,7 +117,8 @@ impl History {
         }
     }
 
-    /// Follows the last run of a thread, after the messages and the state before it. A thread without runs is empty.
+    /// Follows the last run of a thread, after the messages and the state before it. A thread
+    /// without runs is empty.
     pub(crate) async fn connect(
         &self,
         user: &Principal,

@@ -16,7 +16,8 @@ const CALL: &str = "call";
 /// Kind of the notes with used names; the value is the end of the mark in milliseconds.
 const USED_NAME: &str = "used-name";
 
-/// Part of the common memory that calls may take, as a divisor. Calls cannot be dropped while they wait, and other contents can.
+/// Part of the common memory that calls may take, as a divisor. Calls cannot be dropped while they
+/// wait, and other contents can.
 const PART_OF_CALLS: usize = 2;
 
 /// Limits of suspended calls.
@@ -36,8 +37,9 @@ impl From<CallLimits> for StoreLimits {
     }
 }
 
-/// Returns the store of suspended calls beside an open store, and the clock of their expiry. Programs with a shared store, on a
-/// server with keys of this prefix, use the time of day. A single program uses a monotonic clock.
+/// Returns the store of suspended calls beside an open store, and the clock of their expiry.
+/// Programs with a shared store, on a server with keys of this prefix, use the time of day. A
+/// single program uses a monotonic clock.
 ///
 /// # Errors
 /// The store cannot be opened.
@@ -77,7 +79,8 @@ pub struct ParkedCalls {
 }
 
 impl ParkedCalls {
-    /// Reads the calls that an earlier program has left. `now` is an offset from the epoch of the calls.
+    /// Reads the calls that an earlier program has left. `now` is an offset from the epoch of the
+    /// calls.
     ///
     /// # Errors
     /// The file cannot be read.

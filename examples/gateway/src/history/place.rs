@@ -21,7 +21,8 @@ pub enum StorePlace {
     Memory,
     /// In a file of this program.
     File(PathBuf),
-    /// `redis://…` or `rediss://…`: on a Redis server that several programs share, without a history.
+    /// `redis://…` or `rediss://…`: on a Redis server that several programs share, without a
+    /// history.
     Redis(Secret),
 }
 
@@ -98,8 +99,9 @@ impl OpenStore {
     }
 }
 
-/// Opens the store of a place; without a place, the default file. Without a usable folder for that file, or if another
-/// program uses it, the conversations are kept in memory and a warning is logged.
+/// Opens the store of a place; without a place, the default file. Without a usable folder for that
+/// file, or if another program uses it, the conversations are kept in memory and a warning is
+/// logged.
 ///
 /// # Errors
 /// The store cannot be opened. A default file that is damaged or newer is an error as well.

@@ -140,7 +140,8 @@ async fn delete_trashed(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/ai/agents/{agent}/connect`: the conversation of an input's thread as events, then those of its active run.
+/// `POST /api/ai/agents/{agent}/connect`: the conversation of an input's thread as events, then
+/// those of its active run.
 async fn connect(
     Extension(history): Extension<Arc<History>>,
     Extension(user): Extension<Principal>,

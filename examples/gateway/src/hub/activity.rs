@@ -17,8 +17,9 @@ pub const ACTIVITY_WAIT: Duration = Duration::from_secs(25);
 pub struct TooManyWaiting;
 
 impl AgentConnection {
-    /// Waits until the agent works in a thread outside of a run, which a run with `forwardedProps.acp.follow` then shows.
-    /// Returns `false` if it does not within [`ACTIVITY_WAIT`].
+    /// Waits until the agent works in a thread outside of a run, which a run with
+    /// `forwardedProps.acp.follow` then shows. Returns `false` if it does not within
+    /// [`ACTIVITY_WAIT`].
     pub async fn activity(&self, thread: &str) -> Result<bool, TooManyWaiting> {
         let activity = self.shared.lock().threads.get(thread).map(|it| it.activity.clone());
         let Some(activity) = activity else {

@@ -1,4 +1,5 @@
-//! The capabilities of an ACP agent in the form for AG-UI clients, and those that an agent is offered.
+//! The capabilities of an ACP agent in the form for AG-UI clients, and those that an agent is
+//! offered.
 use acp_types::client;
 use acp_types::v1::initialization::{
     AuthCapabilities, ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
@@ -13,8 +14,9 @@ use agui_types::capabilities::{
 use host::workspace::Access;
 use jsonrpc_core::wire::{Extra, Raw};
 
-/// Returns the `initialize` request with the name and the capabilities of the program. `elicits` states whether a person answers
-/// forms, and `has_terminal` whether a user can run the agent in a terminal to log in.
+/// Returns the `initialize` request with the name and the capabilities of the program. `elicits`
+/// states whether a person answers forms, and `has_terminal` whether a user can run the agent in a
+/// terminal to log in.
 pub(crate) fn initialize(
     program: Implementation,
     elicits: bool,
@@ -41,9 +43,10 @@ pub(crate) fn initialize(
     initialize
 }
 
-/// Returns the capabilities of an agent from its `initialize` response, for conversations with these options. `custom` has the
-/// member `acp`: the `cwd` of new sessions, the `protocolVersion` of the agent, and from the response the `agentCapabilities` of
-/// version 1 or the `capabilities` of version 2.
+/// Returns the capabilities of an agent from its `initialize` response, for conversations with
+/// these options. `custom` has the member `acp`: the `cwd` of new sessions, the `protocolVersion`
+/// of the agent, and from the response the `agentCapabilities` of version 1 or the `capabilities`
+/// of version 2.
 pub fn capabilities(
     name: &str,
     info: &client::InitializeResponse,

@@ -30,7 +30,8 @@ pub struct AgentConnection {
 }
 
 impl AgentConnection {
-    /// Starts the task of an agent. `removed` receives the names of threads that ended without a request.
+    /// Starts the task of an agent. `removed` receives the names of threads that ended without a
+    /// request.
     pub fn new(
         agent: AgentSetup,
         options: HubOptions,
@@ -40,10 +41,12 @@ impl AgentConnection {
             Shared::new(Hub::new(options), agent.client.clone(), agent.authenticate.clone());
         let shared = Arc::new(shared);
         let ending = CancellationToken::new();
-        let (address, is_optional) = (agent.address.clone(), agent.is_optional);
+        let address = agent.address.clone();
+        let is_optional = agent.is_optional;
         let task = Task::new(shared.clone(), agent, removed);
         let task = tokio::spawn(task.serve(ending.clone()));
-        let (health, task) = (Mutex::default(), Mutex::new(Some(task)));
+        let health = Mutex::default();
+        let task = Mutex::new(Some(task));
         Self { shared, address, is_optional, health, ending, task }
     }
 

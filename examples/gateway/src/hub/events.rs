@@ -1,4 +1,5 @@
-//! Events of the hub for the program: requests for this machine, notices of conversations, frames of runs.
+//! Events of the hub for the program: requests for this machine, notices of conversations, frames
+//! of runs.
 use crate::hub::link::Link;
 use crate::hub::new_run::RunStart;
 use crate::hub::records;
@@ -127,7 +128,8 @@ impl State {
         key: RequestKey,
         request: &Received<AgentRequest>,
     ) {
-        let (method, params) = (request.value.method(), request.raw.as_ref());
+        let method = request.value.method();
+        let params = request.raw.as_ref();
         records::requested(thread.as_deref(), method, params.get());
         let answer = link.and_then(|link| {
             let session = peek_member(params.get(), "sessionId").ok().flatten();
@@ -185,7 +187,8 @@ impl State {
         });
     }
 
-    /// Reports the present session of a thread, which can be continued after a restart. Its notice may still wait.
+    /// Reports the present session of a thread, which can be continued after a restart. Its notice
+    /// may still wait.
     pub(crate) fn report_session(&self, name: &str) {
         if let (Some(thread), Some(conversation)) =
             (self.threads.get(name), self.hub.conversation(name))

@@ -1,5 +1,5 @@
-//! Whether an agent can be reached, from several attempts: one failure does not make it unhealthy, nor one success
-//! healthy.
+//! Whether an agent can be reached, from several attempts: one failure does not make it unhealthy,
+//! nor one success healthy.
 
 use crate::hub::AgentConnection;
 use std::sync::{MutexGuard, PoisonError};
@@ -30,8 +30,9 @@ pub(crate) struct Health {
 }
 
 impl AgentConnection {
-    /// Connects to the agent, and returns whether it is healthy; `None` for an optional agent that is not running. After a
-    /// failed attempt, the state is returned without another one for some seconds.
+    /// Connects to the agent, and returns whether it is healthy; `None` for an optional agent that
+    /// is not running. After a failed attempt, the state is returned without another one for some
+    /// seconds.
     pub async fn is_ready(&self) -> Option<bool> {
         if self.is_optional && self.known().is_none() {
             return None;
@@ -54,7 +55,8 @@ impl AgentConnection {
         Some(self.health().observe(matches!(reached, Ok(Ok(_))), Instant::now()))
     }
 
-    /// Returns whether the agent is healthy by its last attempt, without another one; `None` if it is not running.
+    /// Returns whether the agent is healthy by its last attempt, without another one; `None` if it
+    /// is not running.
     pub fn last_health(&self) -> Option<bool> {
         let is_up = self.health().is_up;
         match self.known() {
@@ -111,7 +113,8 @@ mod tests {
 
     #[test]
     fn failed_attempt_is_not_repeated_at_once() {
-        let (mut health, now) = (Health::default(), Instant::now());
+        let mut health = Health::default();
+        let now = Instant::now();
         assert_eq!(health.paused(now), None);
         assert!(!health.observe(false, now));
         assert_eq!(health.paused(now + PAUSE / 2), Some(false));

@@ -1,4 +1,5 @@
-//! An open transport: lines out and in, what the agent does on this machine, telemetry, and the end.
+//! An open transport: lines out and in, what the agent does on this machine, telemetry, and the
+//! end.
 use crate::hub::strays::Strays;
 use crate::hub::variables::Variables;
 use crate::hub::waste::Waste;
@@ -19,7 +20,8 @@ use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long the output of an agent that has exited is read: a process that it started may hold the pipe open.
+/// How long the output of an agent that has exited is read: a process that it started may hold the
+/// pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// An open transport to an agent.
@@ -56,8 +58,10 @@ impl Link {
         rules: Watcher,
     ) -> Self {
         let Transport { incoming, outgoing, writer, process } = transport;
-        let (lines, sessions) = (Lines::default(), BTreeMap::new());
-        let (strays, waste) = (Strays::default(), Waste::default());
+        let lines = Lines::default();
+        let sessions = BTreeMap::new();
+        let strays = Strays::default();
+        let waste = Waste::default();
         Self {
             incoming,
             outgoing,
@@ -113,9 +117,9 @@ impl Link {
         self.outgoing.send(line).map_err(|error| error.to_string())
     }
 
-    /// Ends the connection: sends what is queued, ends files and terminals, then the process. Returns the reason with the
-    /// exit status. With the `variables` of an agent that has not started, its standard error is quoted without them; later it
-    /// may have texts of other users.
+    /// Ends the connection: sends what is queued, ends files and terminals, then the process.
+    /// Returns the reason with the exit status. With the `variables` of an agent that has not
+    /// started, its standard error is quoted without them; later it may have texts of other users.
     pub(crate) async fn end(self, why: String, variables: Option<Variables>) -> String {
         let Self { incoming, outgoing, writer, process, host, mut strays, .. } = self;
         drop((incoming, outgoing));

@@ -1,4 +1,5 @@
-//! Starts and logins while the server runs: calls of the program, variables of the agent, and its restart.
+//! Starts and logins while the server runs: calls of the program, variables of the agent, and its
+//! restart.
 use crate::hub::connection::AgentConnection;
 use crate::hub::state::Unavailable;
 use crate::hub::state::{LOST, Shared, State};
@@ -63,7 +64,8 @@ impl AgentConnection {
         self.shared.lock().initialized().cloned()
     }
 
-    /// Returns whether the agent has refused a session because of a missing login, and has opened none since.
+    /// Returns whether the agent has refused a session because of a missing login, and has opened
+    /// none since.
     pub fn needs_login(&self) -> bool {
         self.shared.lock().hub.needs_login()
     }

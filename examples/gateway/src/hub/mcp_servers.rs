@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{env, fs};
 
-/// An MCP server, by a command or a URL. Each secret is a value, or in a file or an environment variable.
+/// An MCP server, by a command or a URL. Each secret is a value, or in a file or an environment
+/// variable.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -23,9 +24,11 @@ pub struct McpServerSettings {
     pub agents: Option<Vec<String>>,
     /// Whether calls of agents pass through this program, instead of a connection of each agent.
     pub relay: bool,
-    /// Whether the users share one connection of this program, instead of a process or a session of each.
+    /// Whether the users share one connection of this program, instead of a process or a session of
+    /// each.
     pub shared: bool,
-    /// A command with MCP on stdin and stdout; split into words like a shell, but run without a shell, by the agent.
+    /// A command with MCP on stdin and stdout; split into words like a shell, but run without a
+    /// shell, by the agent.
     pub command: Option<String>,
     /// Variables of the command.
     pub env: BTreeMap<String, Secret>,
@@ -45,7 +48,8 @@ pub struct McpServerSettings {
     pub header_variable: BTreeMap<String, String>,
     /// Requests of the server to the models that call its tools.
     pub sampling: SamplingSettings,
-    /// Registration of this program for sign-ins, if the server's authorization server does not register clients.
+    /// Registration of this program for sign-ins, if the server's authorization server does not
+    /// register clients.
     pub sign_in: ClientSettings,
 }
 
@@ -105,7 +109,8 @@ pub struct McpServerError {
 /// Returns the servers for the sessions of an agent.
 ///
 /// # Errors
-/// A server has neither or both of a command and a URL, a program is not installed, or a secret cannot be read.
+/// A server has neither or both of a command and a URL, a program is not installed, or a secret
+/// cannot be read.
 pub fn mcp_servers(
     servers: &BTreeMap<String, McpServerSettings>,
     agent: &str,
@@ -114,7 +119,8 @@ pub fn mcp_servers(
     chosen.map(|(name, server)| server.describe(name)).collect()
 }
 
-/// Connects to the servers that this program itself calls: those of `models`, and those that it relays to agents.
+/// Connects to the servers that this program itself calls: those of `models`, and those that it
+/// relays to agents.
 ///
 /// # Errors
 /// See [`mcp_servers`]. A relayed server has a transport that is deprecated.
@@ -124,7 +130,8 @@ pub fn offered_servers<'a>(
     options: &ServerOptions,
     sign_in: &SignInPlace,
 ) -> Result<Offered, McpServerError> {
-    let (mut offered, mut sign_ins) = (Vec::new(), None);
+    let mut offered = Vec::new();
+    let mut sign_ins = None;
     for (name, server) in servers {
         let is_deprecated = server.transport == McpTransport::Sse && !server.relay;
         let is_for_models = models.clone().any(|model| server.is_for(model));
@@ -146,7 +153,8 @@ pub fn offered_servers<'a>(
                 };
                 McpServerError::new(name, setting, error.to_string())
             })?;
-            let (agents, is_relayed) = (server.agents.clone(), server.relay);
+            let agents = server.agents.clone();
+            let is_relayed = server.relay;
             let sampling = server.sampling.sampling(name);
             offered.push(Arc::new(OfferedServer { server: started, agents, is_relayed, sampling }));
         }
@@ -161,8 +169,8 @@ impl McpServerError {
 }
 
 impl McpServerSettings {
-    /// Returns the sign-in at a server over HTTP that this program calls, unless the settings have its credentials. The first
-    /// one opens the key.
+    /// Returns the sign-in at a server over HTTP that this program calls, unless the settings have
+    /// its credentials. The first one opens the key.
     fn sign_in(
         &self,
         name: &str,
@@ -255,8 +263,8 @@ fn program(command: &str) -> Result<(String, Vec<String>), String> {
     Ok((path.to_owned(), words.collect()))
 }
 
-/// Returns values by name, from settings, files and variables of this program. An error has the setting and the reason, without a
-/// value.
+/// Returns values by name, from settings, files and variables of this program. An error has the
+/// setting and the reason, without a value.
 pub(crate) fn values(
     setting: &str,
     own: &BTreeMap<String, Secret>,

@@ -29,7 +29,8 @@ pub struct NewRun {
     pub log: Arc<RunLog>,
     /// Its span, if it is traced.
     pub span: Option<TraceContext>,
-    /// The reason for which the run is to end, once there is one. One that there is before the run begins keeps its prompt
-    /// from the agent; a later one is to be passed to [`AgentConnection::cancel`](crate::hub::AgentConnection::cancel) as well.
+    /// The reason for which the run is to end, once there is one. One that there is before the run
+    /// begins keeps its prompt from the agent; a later one is to be passed to
+    /// [`AgentConnection::cancel`](crate::hub::AgentConnection::cancel) as well.
     pub cancel: Arc<SetOnce<CancelReason>>,
 }

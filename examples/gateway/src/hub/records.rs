@@ -1,5 +1,6 @@
-//! Records for an audit log: events of `tracing` with the target `audit`. The field `content` has texts of users and agents.
-//! Runs of models, which this crate does not serve, are recorded by their owner.
+//! Records for an audit log: events of `tracing` with the target `audit`. The field `content` has
+//! texts of users and agents. Runs of models, which this crate does not serve, are recorded by
+//! their owner.
 //!
 //! `thread` is the name of a thread, which contains its user.
 use acp_types::v1::tool_calls::{RequestPermissionOutcome, ToolCallId};
@@ -15,7 +16,8 @@ const AUDIT: &str = "audit";
 
 /// Records the start of a run.
 pub fn run_started(thread: &str, input: &RunAgentInput) {
-    let (run, content) = (input.run_id.as_str(), LastMessage(input));
+    let run = input.run_id.as_str();
+    let content = LastMessage(input);
     tracing::info!(target: AUDIT, event = "run.start", thread, run, %content);
 }
 
@@ -44,7 +46,8 @@ pub(crate) fn run_ended_as(thread: &str, run: &str, outcome: &str) {
 
 /// Records the answer to a request of the agent, by the user or without.
 pub(crate) fn answered(thread: &str, response: &Response) {
-    let (question, by) = (response.interrupt_id.as_deref(), response.answered_by.as_str());
+    let question = response.interrupt_id.as_deref();
+    let by = response.answered_by.as_str();
     let call = response.call.as_ref().map(ToolCallId::as_str);
     let decision = match &response.result {
         Answer::Permission(answer) => match &answer.outcome {

@@ -26,8 +26,9 @@ pub struct SignInPlace {
 }
 
 impl SignInPlace {
-    /// Creates the place of a program that authorization servers show to users by `client_name`. The file with the key is
-    /// created if it is missing. Without one, the credentials end with the program.
+    /// Creates the place of a program that authorization servers show to users by `client_name`.
+    /// The file with the key is created if it is missing. Without one, the credentials end with the
+    /// program.
     pub fn new(store: Arc<dyn RunStore>, key_file: Option<PathBuf>, client_name: &str) -> Self {
         Self { store, key_file, client_name: client_name.to_owned() }
     }
@@ -141,9 +142,11 @@ impl SignIns {
         client: &ClientSettings,
     ) -> Result<SignInOptions, (&'static str, String)> {
         let auth = client.options(&self.place.client_name)?;
-        let (store, key) = (self.place.store.clone(), self.key.clone());
+        let store = self.place.store.clone();
+        let key = self.key.clone();
         // Another server of the same name does not receive the tokens.
-        let (place, bound_to) = (format!("mcp-sign-in:{name}"), format!("{name} {url}"));
+        let place = format!("mcp-sign-in:{name}");
+        let bound_to = format!("{name} {url}");
         Ok(SignInOptions { auth, store: Arc::new(Sealed { store, key, place, bound_to }) })
     }
 }

@@ -1,4 +1,5 @@
-//! The hub behind a lock, and the state of the program for it: what requests, readers and the task share.
+//! The hub behind a lock, and the state of the program for it: what requests, readers and the task
+//! share.
 use crate::hub::new_run::{NewRun, Reply, RunStart};
 use crate::hub::records;
 use crate::hub::thread::{OpenRun, ThreadState};
@@ -37,8 +38,9 @@ pub struct Unavailable(
 /// What the task shares with requests and readers.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// While an agent writes without pauses, the task takes the lock again as soon as it has released it. This lock is passed on
-    /// to a waiting reader within a millisecond, so that readers keep up.
+    /// While an agent writes without pauses, the task takes the lock again as soon as it has
+    /// released it. This lock is passed on to a waiting reader within a millisecond, so that
+    /// readers keep up.
     state: parking_lot::Mutex<State>,
     /// Wakes the task.
     pub(crate) wake: Notify,

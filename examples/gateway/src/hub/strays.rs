@@ -1,4 +1,5 @@
-//! Lines of an agent's output that are no JSON, and of its standard error. They often state why the agent ends.
+//! Lines of an agent's output that are no JSON, and of its standard error. They often state why the
+//! agent ends.
 use crate::hub::Variables;
 use agui_bridge::excerpt;
 use std::collections::VecDeque;
@@ -34,8 +35,8 @@ impl Strays {
         self.lines.push_back(line);
     }
 
-    /// Handles the last lines of standard error of an agent that does not start: those that state the reason are kept, unless
-    /// the output has some.
+    /// Handles the last lines of standard error of an agent that does not start: those that state
+    /// the reason are kept, unless the output has some.
     pub(crate) fn handle_errors(&mut self, errors: &[String], variables: &Variables) {
         if self.lines.is_empty() {
             let telling = errors.iter().filter(|line| is_telling(line)).rev().take(MAX_LINES);

@@ -120,7 +120,8 @@ impl Task {
         let shared = self.shared.clone();
         let mut state = shared.lock();
         if matches!(self.stage, Stage::Idle) && std::mem::take(&mut state.is_wanted) {
-            let (mut address, grace) = (self.agent.address.clone(), self.agent.exit_grace);
+            let mut address = self.agent.address.clone();
+            let grace = self.agent.exit_grace;
             state.variables.set(&mut address);
             self.stage = Stage::Dialling(async move { address.connect(grace).await }.boxed());
         }
@@ -299,8 +300,8 @@ impl State {
     }
 }
 
-/// Gives the hub the lines that were read. Telemetry, rules and the hub share one peek at a line. A command that a rule rejects
-/// is answered here.
+/// Gives the hub the lines that were read. Telemetry, rules and the hub share one peek at a line. A
+/// command that a rule rejects is answered here.
 fn read_lines(shared: &Shared, link: &mut Link) {
     let mut state = shared.lock();
     let now = shared.now();

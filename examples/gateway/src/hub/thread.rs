@@ -52,8 +52,8 @@ struct WaitingCall {
 }
 
 impl ThreadState {
-    /// Creates the state of a thread with the MCP server for the page's tools, and the sender of the session to
-    /// continue after a restart.
+    /// Creates the state of a thread with the MCP server for the page's tools, and the sender of
+    /// the session to continue after a restart.
     pub fn new(page: Option<PageServer>, remembered: watch::Sender<Option<Remembered>>) -> Self {
         Self {
             page,

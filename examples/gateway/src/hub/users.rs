@@ -68,8 +68,9 @@ impl From<NoAgent> for Unavailable {
 
 /// The connections to one agent: one that all users share, or one for each user.
 ///
-/// The connection of a user is created when it is needed, and ended after [`HubOptions::idle`] without use. If there are too
-/// many, the one that was idle for the longest time is ended in favour of a new one.
+/// The connection of a user is created when it is needed, and ended after [`HubOptions::idle`]
+/// without use. If there are too many, the one that was idle for the longest time is ended in
+/// favour of a new one.
 #[derive(Debug)]
 pub struct UserAgents {
     setup: AgentSetup,
@@ -107,8 +108,8 @@ impl Entry {
 }
 
 impl UserAgents {
-    /// Creates the connections to an agent: one for all users, or with `spaces` one for each of at most `limit` users.
-    /// `removed` receives the names of threads that ended without a request.
+    /// Creates the connections to an agent: one for all users, or with `spaces` one for each of at
+    /// most `limit` users. `removed` receives the names of threads that ended without a request.
     pub fn new(
         setup: AgentSetup,
         options: HubOptions,
@@ -116,7 +117,9 @@ impl UserAgents {
         limit: usize,
         removed: mpsc::UnboundedSender<String>,
     ) -> Arc<Self> {
-        let (state, ended, idle) = (Mutex::default(), Notify::new(), options.idle);
+        let state = Mutex::default();
+        let ended = Notify::new();
+        let idle = options.idle;
         let agents = Self { setup, options, spaces, limit, removed, state, ended };
         let is_shared = agents.spaces.is_none();
         let agents = Arc::new(agents);
@@ -135,8 +138,8 @@ impl UserAgents {
         Some(self.state().users.get(self.key(user))?.agent.clone())
     }
 
-    /// Returns the agent of a user. Opens it if it is not open, which may end the agent of another user that is idle. It is not
-    /// ended while the result is kept.
+    /// Returns the agent of a user. Opens it if it is not open, which may end the agent of another
+    /// user that is idle. It is not ended while the result is kept.
     ///
     /// # Errors
     /// See [`NoAgent`].
@@ -233,7 +236,8 @@ impl UserAgents {
 
     /// Creates the agent of a user in the user's space.
     fn create(&self, user: &str) -> Result<Arc<UserAgent>, NoAgent> {
-        let (mut setup, mut options) = (self.setup.clone(), self.options.clone());
+        let mut setup = self.setup.clone();
+        let mut options = self.options.clone();
         if let Some(spaces) = &self.spaces {
             let space = Space::open(spaces, user).map_err(|error| {
                 tracing::error!(user, %error, "the space of a user cannot be prepared");
@@ -272,7 +276,8 @@ impl UserAgents {
 
     /// Ends the agents that were not used for this time.
     fn end_idle(self: &Arc<Self>, idle: Duration) {
-        let (mut state, now) = (self.state(), Instant::now());
+        let mut state = self.state();
+        let now = Instant::now();
         let mut over = Vec::new();
         for (user, entry) in &mut state.users {
             if !entry.is_idle() {

@@ -10,7 +10,8 @@ const MIN_HIDDEN: usize = 6;
 /// Member of a line that reports an error.
 const ERROR_MEMBER: &str = "\"error\"";
 
-/// Variables of an agent's environment with secret values, which are kept in memory only and not printed.
+/// Variables of an agent's environment with secret values, which are kept in memory only and not
+/// printed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Variables(BTreeMap<String, String>);
 

@@ -15,8 +15,8 @@ use std::str::FromStr;
 /// The versions of ACP that an agent is offered: `"auto"`, `1` or `2` in settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AcpVersion {
-    /// Version 2 first, with version 1 behind it. An agent with access to files or terminals of the server is offered
-    /// version 1 only, since version 2 has no such access.
+    /// Version 2 first, with version 1 behind it. An agent with access to files or terminals of the
+    /// server is offered version 1 only, since version 2 has no such access.
     #[default]
     Auto,
     /// Version 1 only.
@@ -26,8 +26,9 @@ pub enum AcpVersion {
 }
 
 impl AcpVersion {
-    /// Returns the offer of a program, with its name and its capabilities. A person answers forms unless the conversations
-    /// decline them. `has_terminal` states whether a user can run the agent in a terminal to log in.
+    /// Returns the offer of a program, with its name and its capabilities. A person answers forms
+    /// unless the conversations decline them. `has_terminal` states whether a user can run the
+    /// agent in a terminal to log in.
     pub fn offer(
         self,
         program: Implementation,
@@ -145,10 +146,12 @@ mod tests {
         conversation.elicitation = ElicitationMode::Interrupt;
         let program = || Implementation::new("p", "1");
         let offer = |version: AcpVersion| version.offer(program(), &conversation, None, true);
-        let (one, two) = (offer(AcpVersion::V1), offer(AcpVersion::V2));
+        let one = offer(AcpVersion::V1);
+        let two = offer(AcpVersion::V2);
         assert!(one.v2.is_none() && two.v1.is_none());
         let auto = offer(AcpVersion::Auto);
-        assert_eq!((&auto.v1, &auto.v2), (&one.v1, &two.v2));
+        assert_eq!(&auto.v1, &one.v1);
+        assert_eq!(&auto.v2, &two.v2);
         let capabilities = two.v2.unwrap().capabilities.unwrap();
         assert!(capabilities.elicitation.unwrap().form.is_some());
         assert!(capabilities.auth.unwrap().terminal.is_some());
@@ -167,7 +170,8 @@ mod tests {
         ] {
             let program = Implementation::new("p", "1");
             let offer = version.offer(program, &conversation, Some(&access), false);
-            assert_eq!((offer.v1.is_some(), offer.v2.is_some()), (v1, v2), "{version:?}");
+            assert_eq!(offer.v1.is_some(), v1, "{version:?}");
+            assert_eq!(offer.v2.is_some(), v2, "{version:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The audit log: one JSON object a line, in a file of its own.
 //!
-//! An event with the target [`AUDIT`] is a record. Its fields are the members, with `time` before them. The field `content` is
-//! left out, unless it was requested.
+//! An event with the target [`AUDIT`] is a record. Its fields are the members, with `time` before
+//! them. The field `content` is left out, unless it was requested.
 use crate::log::file::RotatingFile;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -153,7 +153,8 @@ mod tests {
     /// Runs this with an audit log, and returns its records.
     fn recorded(has_content: bool, work: impl FnOnce()) -> Vec<Value> {
         let folder = tempfile::tempdir().unwrap();
-        let (path, audit) = (folder.path().join("audit.jsonl"), Audit::default());
+        let path = folder.path().join("audit.jsonl");
+        let audit = Audit::default();
         let writing = audit.open(&path, has_content).unwrap();
         tracing::subscriber::with_default(tracing_subscriber::registry().with(audit), work);
         drop(writing);

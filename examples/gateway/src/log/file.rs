@@ -4,7 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Maximum number of bytes of the file. Beyond it, the file gets the suffix `.1`, and an earlier one with that name is removed.
+/// Maximum number of bytes of the file. Beyond it, the file gets the suffix `.1`, and an earlier
+/// one with that name is removed.
 pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An open file.

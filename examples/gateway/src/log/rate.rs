@@ -14,7 +14,8 @@ pub const LINES: u64 = 20;
 /// Period of the limit.
 pub const WINDOW: Duration = Duration::from_secs(10);
 
-/// The lines of each place in its current window. The places are those of the program, so their number is bounded.
+/// The lines of each place in its current window. The places are those of the program, so their
+/// number is bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Rate {
     places: Mutex<HashMap<Identifier, Place>>,
@@ -37,7 +38,9 @@ pub(crate) struct LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { metadata, lines } = self;
-        let (level, target, line) = (metadata.level(), metadata.target(), metadata.line());
+        let level = metadata.level();
+        let target = metadata.target();
+        let line = metadata.line();
         let line = line.unwrap_or_default();
         write!(f, "{level:>5} {target}: {lines} further lines of line {line} were left out")
     }
@@ -125,7 +128,8 @@ mod tests {
 
     /// Runs this with a limited log. Returns the limit, and the number of events that were logged.
     fn logged(work: impl FnOnce()) -> (Arc<Rate>, usize) {
-        let (rate, count) = (Arc::new(Rate::default()), Arc::new(AtomicUsize::new(0)));
+        let rate = Arc::new(Rate::default());
+        let count = Arc::new(AtomicUsize::new(0));
         let layers = tracing_subscriber::registry();
         let layers = layers.with(Counter(count.clone()).with_filter(Limit(rate.clone())));
         tracing::subscriber::with_default(layers, work);

@@ -73,7 +73,8 @@ impl Attempt {
             message: None,
             screen: is_terminal.then(String::new),
         };
-        let (progress, cancel) = (watch::Sender::new(progress), CancellationToken::new());
+        let progress = watch::Sender::new(progress);
+        let cancel = CancellationToken::new();
         (Self { user: user.to_owned(), method, progress, keys, cancel }, typed)
     }
 
@@ -94,7 +95,8 @@ impl Attempt {
     /// Types a text on the terminal.
     pub(crate) fn type_text(&self, text: String) -> Result<(), LoginError> {
         if text.len() > MAX_INPUT {
-            let (limit, length) = (MAX_INPUT, text.len());
+            let limit = MAX_INPUT;
+            let length = text.len();
             return Err(LoginError::TooLong { place: "text".to_owned(), limit, length });
         }
         if !matches!(self.method.kind, Kind::Terminal { .. }) {
@@ -122,7 +124,8 @@ impl Attempt {
             }),
             () = self.cancel.cancelled() => Err(String::new()),
         };
-        let (user, method) = (&self.user, &self.method.id);
+        let user = &self.user;
+        let method = &self.method.id;
         let state = match &ended {
             Ok(()) => State::Done,
             Err(_) if self.cancel.is_cancelled() => State::Cancelled,

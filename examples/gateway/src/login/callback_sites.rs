@@ -3,7 +3,8 @@ use axum::http::uri::Authority;
 use host::http::SiteSettings;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// The addresses that authorization servers may redirect to: those of the settings of the site, and of the listener.
+/// The addresses that authorization servers may redirect to: those of the settings of the site, and
+/// of the listener.
 #[derive(Clone, Debug)]
 pub struct CallbackSites {
     hosts: Vec<String>,
@@ -17,9 +18,10 @@ impl CallbackSites {
         Self { hosts: site.hosts.clone(), origins: site.origins.clone(), listen }
     }
 
-    /// Returns whether a user reaches the program at an origin. Another address may belong to another machine, although a request
-    /// can name it: a name of the settings with the port of the listener or without one, an origin of the settings, or the
-    /// address of the listener. On all addresses, only local ones are known.
+    /// Returns whether a user reaches the program at an origin. Another address may belong to
+    /// another machine, although a request can name it: a name of the settings with the port of the
+    /// listener or without one, an origin of the settings, or the address of the listener. On all
+    /// addresses, only local ones are known.
     pub(super) fn has(&self, origin: &str) -> bool {
         let Some((scheme, host)) = origin.split_once("://") else { return false };
         let Ok(host) = host.parse::<Authority>() else { return false };

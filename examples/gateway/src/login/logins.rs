@@ -92,7 +92,8 @@ pub(crate) struct Described {
 }
 
 impl LoginAgent {
-    /// Creates an agent with the command line of its settings, if it has one. `users` is `None` for a model.
+    /// Creates an agent with the command line of its settings, if it has one. `users` is `None` for
+    /// a model.
     pub fn new(
         name: &str,
         command: Option<&str>,
@@ -144,8 +145,8 @@ impl LoginAgent {
 }
 
 impl Logins {
-    /// Creates the logins of agents, in the order of the list; the first is the default one. Without `is_enabled`, logins and
-    /// sign-ins at servers cannot begin.
+    /// Creates the logins of agents, in the order of the list; the first is the default one.
+    /// Without `is_enabled`, logins and sign-ins at servers cannot begin.
     pub fn new(
         agents: Vec<LoginAgent>,
         servers: Offered,
@@ -164,7 +165,8 @@ impl Logins {
         self
     }
 
-    /// Returns the names of the agents that have refused a session because of a missing login, of those that users share.
+    /// Returns the names of the agents that have refused a session because of a missing login, of
+    /// those that users share.
     pub fn needing_login(&self) -> Vec<&str> {
         let is_shared = |agent: &&LoginAgent| agent.login("other").1.is_empty();
         let needing = self.agents.iter().filter(is_shared);
@@ -188,7 +190,8 @@ impl Logins {
         let agent = self.agent(agent)?;
         let (initialized, methods) = agent.methods(user).await?;
         let (logout, has_status) = abilities(&initialized);
-        let (mut state, mut accounts) = (agent.state(user), Vec::new());
+        let mut state = agent.state(user);
+        let mut accounts = Vec::new();
         if has_status && let Ok(connection) = agent.connection(user).await {
             let call = Call::new(&AuthStatusRequest::new()).with_timeout(STATUS_TIME);
             let status = connection.call(call).await.ok().and_then(|it| status_of(it.value));
@@ -228,7 +231,8 @@ impl Logins {
         if let Kind::Manual { step } = method.kind {
             return Err(LoginError::Manual(step));
         }
-        let (values, connection) = (method.values(entered)?, agent.connection(user).await?);
+        let values = method.values(entered)?;
+        let connection = agent.connection(user).await?;
         let (attempt, typed) = Attempt::new(user, method);
         let attempt = Arc::new(attempt);
         let progress = attempt.progress().borrow().clone();

@@ -113,8 +113,8 @@ fn yes() -> bool {
     true
 }
 
-/// Returns the methods of an agent. `command` is that of an agent on this machine; `known` is its entry of the catalogue,
-/// which knows the variables of methods that do not declare them.
+/// Returns the methods of an agent. `command` is that of an agent on this machine; `known` is its
+/// entry of the catalogue, which knows the variables of methods that do not declare them.
 pub(crate) fn methods(
     initialized: &Initialized,
     command: Option<&AgentCommand>,
@@ -184,7 +184,8 @@ impl Method {
         for Variable { name, optional, .. } in variables {
             let value = entered.remove(name).unwrap_or_default();
             if value.len() > MAX_VALUE {
-                let (place, length) = (format!("variables.{name}"), value.len());
+                let place = format!("variables.{name}");
+                let length = value.len();
                 return Err(LoginError::TooLong { place, limit: MAX_VALUE, length });
             }
             match value.as_str() {
@@ -201,7 +202,8 @@ impl Method {
             None => Ok(values.into_iter().collect()),
             Some(other) => {
                 let names: Vec<_> = variables.iter().map(|it| it.name.as_str()).collect();
-                let (names, other) = (names.join(", "), excerpt(other, MAX_NAME));
+                let names = names.join(", ");
+                let other = excerpt(other, MAX_NAME);
                 Err(LoginError::Variables(format!("expected only [{names}], got {other}")))
             }
         }

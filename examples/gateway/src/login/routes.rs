@@ -41,7 +41,8 @@ struct After {
     after: Option<u64>,
 }
 
-/// Returns the routes below `/api/ai/agents` and `/api/ai/mcp-servers`, for callers with a [`Principal`].
+/// Returns the routes below `/api/ai/agents` and `/api/ai/mcp-servers`, for callers with a
+/// [`Principal`].
 pub fn router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S> {
     Router::new()
         .route("/api/ai/agents", get(list))

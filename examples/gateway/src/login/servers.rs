@@ -1,5 +1,5 @@
-//! Sign-ins of users at MCP servers that require authorization. The connection to a server is shared, so a sign-in holds for all
-//! users.
+//! Sign-ins of users at MCP servers that require authorization. The connection to a server is
+//! shared, so a sign-in holds for all users.
 use crate::login::error::LoginError;
 use crate::login::logins::Logins;
 use crate::tools::OfferedServer;
@@ -75,8 +75,8 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/api/ai/mcp-servers/{server}/logout", post(leave))
 }
 
-/// Returns the route that pages of authorization servers redirect to. A browser sends no credentials with such a redirect, but the
-/// cookie of the sign-in that it began.
+/// Returns the route that pages of authorization servers redirect to. A browser sends no
+/// credentials with such a redirect, but the cookie of the sign-in that it began.
 pub fn callback_router<S: Clone + Send + Sync + 'static>(logins: Arc<Logins>) -> Router<S> {
     Router::new().route(CALLBACK, get(finish)).layer(Extension(logins))
 }
@@ -130,10 +130,11 @@ async fn leave(
     Ok(Json(Left { revoked: left.unwrap_or_default(), message }))
 }
 
-/// Returns the cookie of a sign-in, which the browser sends to the callback only. It is sent with a redirect of the authorization
-/// server, which is another site, so it is `Lax`.
+/// Returns the cookie of a sign-in, which the browser sends to the callback only. It is sent with a
+/// redirect of the authorization server, which is another site, so it is `Lax`.
 ///
-/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7)
+/// Spec: [RFC 6265bis,
+/// `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7)
 fn cookie(name: &str, redirect_uri: &str, secret: &str) -> String {
     let path = redirect_uri.splitn(4, '/').last().unwrap_or_default();
     let secure = if redirect_uri.starts_with("https:") { "; Secure" } else { "" };

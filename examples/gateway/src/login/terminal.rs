@@ -35,7 +35,8 @@ pub(crate) async fn run(
     let Pty { mut process, mut output, mut input } =
         spawned.map_err(|error| format!("cannot run the program: {error}"))?;
     let mut screen = vt100::Parser::new_with_callbacks(ROWS, COLUMNS, 0, Replies::default());
-    let (mut buffer, mut reads) = (vec![0; READ_SIZE], true);
+    let mut buffer = vec![0; READ_SIZE];
+    let mut reads = true;
     loop {
         tokio::select! {
             read = output.read(&mut buffer), if reads => {
@@ -71,7 +72,8 @@ async fn enter(input: &mut PtyInput, text: &str) {
 
 /// Replies of the terminal to requests of the program, without which some wait.
 ///
-/// Spec: [ECMA-48, 8.3.24 and 8.3.35](https://ecma-international.org/publications-and-standards/standards/ecma-48/)
+/// Spec: [ECMA-48, 8.3.24 and
+/// 8.3.35](https://ecma-international.org/publications-and-standards/standards/ecma-48/)
 #[derive(Debug, Default)]
 struct Replies(String);
 

@@ -46,9 +46,9 @@ pub(crate) fn render(source: &Source, until: Instant) -> Rendered {
     Rendered { blocks, finished, has_references }
 }
 
-/// Returns the position of the lines that later text may change. A block that begins there can still become a part of the
-/// block before it. These are the last line, and the one before it if the last can be the second row of a table: without that
-/// row, the first is no table.
+/// Returns the position of the lines that later text may change. A block that begins there can
+/// still become a part of the block before it. These are the last line, and the one before it if
+/// the last can be the second row of a table: without that row, the first is no table.
 fn start_of_open_lines(text: &str) -> usize {
     let start_of_last = |text: &str| text.rfind('\n').map_or(0, |at| at + 1);
     let last = start_of_last(text);

@@ -15,10 +15,12 @@ const CONTEXT_LINES: usize = 3;
 /// Maximum number of lines, before and after, of a change of which the words are compared.
 const MAX_WORDS_LINES: usize = 200;
 
-/// Work of comparing the words of a text: for each change, the product of its bytes before and after.
+/// Work of comparing the words of a text: for each change, the product of its bytes before and
+/// after.
 const MAX_WORDS_WORK: usize = 1 << 28;
 
-/// Time to compare the lines of a text. Lines that are not compared until then are shown as removed and added.
+/// Time to compare the lines of a text. Lines that are not compared until then are shown as removed
+/// and added.
 const TIME: Duration = Duration::from_millis(800);
 
 /// Returns the changes of a file as a table.
@@ -68,7 +70,8 @@ pub(crate) struct Change<'a> {
 
 /// Adds the rows of a change.
 pub(crate) fn write(table: &mut Table, change: &Change<'_>, limits: &Limits) {
-    let (before, after) = (visible(change.before), visible(change.after));
+    let before = visible(change.before);
+    let after = visible(change.after);
     let [before, after] = line_ends(&before, &after);
     let diff = TextDiff::configure().deadline(limits.until).diff_lines(&*before, &*after);
     let sides = [&before, &after].map(|text| Lines::new(text, change.path, &limits.highlighter));

@@ -11,13 +11,15 @@ use syntect::util::LinesWithEndings;
 /// Maximum number of bytes of a code block that is highlighted.
 pub(crate) const MAX_HIGHLIGHTED: usize = 64 * 1024;
 
-/// Maximum number of bytes of a highlighted line. Regular expressions take long for lines of generated files.
+/// Maximum number of bytes of a highlighted line. Regular expressions take long for lines of
+/// generated files.
 const MAX_LINE: usize = 2_000;
 
 /// Work for all code of a text, in bytes of short lines. Later code is shown without colours.
 const MAX_WORK: usize = 128 * 1024;
 
-/// Length of a line at which its bytes count twice. Most expressions are tried again after each token of a line.
+/// Length of a line at which its bytes count twice. Most expressions are tried again after each
+/// token of a line.
 const LONG_LINE: usize = 128;
 
 /// Classes of the page.
@@ -75,7 +77,8 @@ pub(crate) fn html(name: &str, code: &str, until: Instant) -> String {
     }
     let mut html = String::new();
     let kind = CodeBlockKind::Fenced(language.into());
-    let (start, end) = (Tag::CodeBlock(kind), TagEnd::CodeBlock);
+    let start = Tag::CodeBlock(kind);
+    let end = TagEnd::CodeBlock;
     let events = [Event::Start(start), Event::Text(code.into_owned().into()), Event::End(end)];
     pulldown_cmark::html::push_html(&mut html, events.into_iter());
     html
@@ -106,8 +109,9 @@ pub(crate) fn syntaxes() -> &'static SyntaxSet {
     SYNTAXES.get_or_init(definitions)
 }
 
-/// Returns the definitions of all languages. The one of JavaScript does not end with a comment behind a name, such as
-/// `x /* a */`, so JavaScript is read as TypeScript, also inside of other languages.
+/// Returns the definitions of all languages. The one of JavaScript does not end with a comment
+/// behind a name, such as `x /* a */`, so JavaScript is read as TypeScript, also inside of other
+/// languages.
 fn definitions() -> SyntaxSet {
     let found = two_face::syntax::extra_newlines().into_builder();
     let typescript = found.syntaxes().iter().find(|it| it.name == "TypeScript");

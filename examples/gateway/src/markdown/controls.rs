@@ -1,8 +1,8 @@
 //! Characters that hide or reorder text.
 use std::borrow::Cow;
 
-/// Returns a text with its control characters and changes of direction shown, since they could make a change or code look like
-/// another one. Line feeds and tabs stay.
+/// Returns a text with its control characters and changes of direction shown, since they could make
+/// a change or code look like another one. Line feeds and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

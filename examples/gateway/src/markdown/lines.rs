@@ -5,7 +5,8 @@ use syntect::html::line_tokens_to_classed_spans;
 use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp};
 use syntect::util::LinesWithEndings;
 
-/// Maximum number of nested scopes. Each line opens those before it again, so later lines of deeper code have no colours.
+/// Maximum number of nested scopes. Each line opens those before it again, so later lines of deeper
+/// code have no colours.
 const MAX_SCOPES: usize = 48;
 
 type Ops = Vec<(usize, ScopeStackOp)>;
@@ -49,7 +50,8 @@ impl Lines {
     }
 }
 
-/// Returns a line as HTML. Elements that begin before it are opened again, and all are closed at its end.
+/// Returns a line as HTML. Elements that begin before it are opened again, and all are closed at
+/// its end.
 fn spans(line: &str, before: &ScopeStack, ops: &Ops) -> Option<String> {
     let open: Ops = before.as_slice().iter().map(|scope| (0, ScopeStackOp::Push(*scope))).collect();
     let (mut html, opened) =
@@ -60,10 +62,12 @@ fn spans(line: &str, before: &ScopeStack, ops: &Ops) -> Option<String> {
     Some(html)
 }
 
-/// Adds the scope `mark` to parts of a line. Elements cannot overlap, so a mark ends and begins again at each change of scopes.
+/// Adds the scope `mark` to parts of a line. Elements cannot overlap, so a mark ends and begins
+/// again at each change of scopes.
 fn with_marks(ops: &Ops, marked: &[Range<usize>]) -> Ops {
     let Ok(mark) = Scope::new("mark") else { return ops.clone() };
-    let (begin, end) = (ScopeStackOp::Push(mark), ScopeStackOp::Pop(1));
+    let begin = ScopeStackOp::Push(mark);
+    let end = ScopeStackOp::Pop(1);
     let mut edges =
         marked.iter().flat_map(|part| [(part.start, true), (part.end, false)]).peekable();
     let mut all = Ops::new();

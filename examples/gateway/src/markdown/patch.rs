@@ -31,7 +31,8 @@ pub(crate) fn html(text: &str, until: Instant) -> String {
 }
 
 fn hunks(text: &str) -> Vec<Hunk<'_>> {
-    let (mut old, mut path) = ("", "");
+    let mut old = "";
+    let mut path = "";
     let mut hunks: Vec<Hunk<'_>> = Vec::new();
     for line in text.split_inclusive('\n') {
         match hunks.last_mut().filter(|hunk| hunk.left != [0, 0]) {
@@ -49,7 +50,8 @@ fn hunks(text: &str) -> Vec<Hunk<'_>> {
 
 /// Returns the name of a file by its names before and after a change, without the prefixes of Git.
 fn name<'a>(old: &'a str, new: &'a str) -> &'a str {
-    let (before, after) = (old.strip_prefix("a/"), new.strip_prefix("b/"));
+    let before = old.strip_prefix("a/");
+    let after = new.strip_prefix("b/");
     match (before, after) {
         (Some(before), _) if new == NO_FILE => before,
         (_, Some(after)) if before.is_some() || old == NO_FILE => after,

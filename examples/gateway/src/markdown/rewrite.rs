@@ -14,8 +14,8 @@ const MAX_DEPTH: usize = 32;
 /// Maximum number of raw tags. A parser of HTML takes time for each open tag at each new one.
 const MAX_TAGS: usize = 256;
 
-/// Maximum number of bytes of a text and of an attribute in the document. The writer of HTML looks through the rest of it for each
-/// character that it escapes.
+/// Maximum number of bytes of a text and of an attribute in the document. The writer of HTML looks
+/// through the rest of it for each character that it escapes.
 const MAX_NODE: usize = 16 * 1024;
 
 /// Separates two texts of the document, and is removed from it.
@@ -113,7 +113,9 @@ impl<'a> Rewriter<'a> {
             }
             Tag::Heading { level, .. } => {
                 let level = lower(level);
-                let (id, classes, attrs) = (None, Vec::new(), Vec::new());
+                let id = None;
+                let classes = Vec::new();
+                let attrs = Vec::new();
                 self.out.push(Event::Start(Tag::Heading { level, id, classes, attrs }));
             }
             Tag::FootnoteDefinition(name) => {
@@ -128,7 +130,8 @@ impl<'a> Rewriter<'a> {
             Tag::TableCell => self.cell(),
             Tag::Link { link_type, dest_url, title, id } => {
                 self.links += 1;
-                let (dest_url, title) = (within_limit(dest_url), within_limit(title));
+                let dest_url = within_limit(dest_url);
+                let title = within_limit(title);
                 self.out.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
             }
             Tag::Image { link_type, dest_url, title, id } => {
@@ -187,7 +190,9 @@ impl<'a> Rewriter<'a> {
                 continue;
             }
             let part = CowStr::from(span.as_str().to_owned());
-            let (dest_url, title, id) = (part.clone(), "".into(), "".into());
+            let dest_url = part.clone();
+            let title = "".into();
+            let id = "".into();
             let link = Tag::Link { link_type: LinkType::Autolink, dest_url, title, id };
             self.out.extend([Event::Start(link), Event::Text(part), Event::End(TagEnd::Link)]);
         }

@@ -6,10 +6,12 @@ use vte::{Params, Parser, Perform};
 
 mod style;
 
-/// Maximum number of parts with a style. Later parts have none, since a style takes a few bytes of output and many of HTML.
+/// Maximum number of parts with a style. Later parts have none, since a style takes a few bytes of
+/// output and many of HTML.
 const MAX_STYLED: usize = 20_000;
 
-/// Returns the output as a `pre` element, as a terminal of any width shows it: later text replaces that at its place.
+/// Returns the output as a `pre` element, as a terminal of any width shows it: later text replaces
+/// that at its place.
 pub(crate) fn html(output: &str) -> String {
     let mut screen = Screen::default();
     Parser::new().advance(&mut screen, output.as_bytes());
@@ -18,7 +20,8 @@ pub(crate) fn html(output: &str) -> String {
 
 type Line = Vec<(char, Style)>;
 
-/// The output so far. The cursor is never behind the end of its line, so text takes no more room than its bytes.
+/// The output so far. The cursor is never behind the end of its line, so text takes no more room
+/// than its bytes.
 #[derive(Default)]
 struct Screen {
     above: Vec<Line>,

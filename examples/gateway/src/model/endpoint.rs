@@ -37,8 +37,8 @@ const MAX_EVENT: usize = 1024 * 1024;
 /// Largest number of forwarded characters of an error response.
 const MAX_REFUSAL: usize = 500;
 
-/// Length of a secret from which it is hidden where the endpoint repeats it, in bytes. A shorter text, such as a version
-/// in the query, may be a part of any word.
+/// Length of a secret from which it is hidden where the endpoint repeats it, in bytes. A shorter
+/// text, such as a version in the query, may be a part of any word.
 const MIN_SECRET: usize = 6;
 
 /// Stands for a secret.
@@ -154,8 +154,8 @@ fn authorization(name: &str) -> Result<HeaderValue, EndpointError> {
     Ok(value)
 }
 
-/// Returns the key, and the user information and the values of the query of the URL: as they are written and decoded, the
-/// longest first, so that none hides a part of another.
+/// Returns the key, and the user information and the values of the query of the URL: as they are
+/// written and decoded, the longest first, so that none hides a part of another.
 fn secrets(url: &Url, authorization: Option<&HeaderValue>) -> Vec<String> {
     let authorization = authorization.and_then(|value| value.to_str().ok());
     let key = authorization.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned);
@@ -348,7 +348,8 @@ fn message(message: &ChatMessage) -> Value {
             json!({ "role": "assistant", "content": events, "tool_calls": calls.collect::<Value>() })
         }
         ChatRole::Tool => {
-            let (id, content) = (&message.tool_call_id, text(message));
+            let id = &message.tool_call_id;
+            let content = text(message);
             json!({ "role": "tool", "tool_call_id": id, "content": content })
         }
         other => json!({ "role": other.as_str(), "content": text(message) }),
@@ -369,7 +370,8 @@ fn tool(tool: &ModelTool) -> Value {
     let none = || json!({ "type": "object", "properties": {} });
     let parameters = tool.parameters.as_ref().and_then(|schema| schema.decode().ok());
     let parameters: Value = parameters.unwrap_or_else(none);
-    let (name, description) = (&tool.name, &tool.description);
+    let name = &tool.name;
+    let description = &tool.description;
     let function = json!({ "name": name, "description": description, "parameters": parameters });
     json!({ "type": "function", "function": function })
 }

@@ -51,7 +51,8 @@ fn failed(failure: Failure, message: &str) -> Stopped {
     Stopped::Failed(RunFailure::new(failure.code(), message))
 }
 
-/// Runs a model. `push` receives each event, and returns `false` to end the run when there is no room for more.
+/// Runs a model. `push` receives each event, and returns `false` to end the run when there is no
+/// room for more.
 pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> bool + Send) {
     let ModelRun { input, user, time, traced, cancel, shutdown } = run;
     let full = CancellationToken::new();
@@ -132,7 +133,8 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
         }
     }
 
-    /// Resumes calls with the user's answers. Their results are in the conversation before the model is queried.
+    /// Resumes calls with the user's answers. Their results are in the conversation before the
+    /// model is queried.
     async fn resume(&mut self) -> Option<Stopped> {
         let Tools { model, user, .. } = self.backend;
         let came = match model.toolbox.resume(&self.input, user, model).await {
@@ -143,7 +145,8 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
         };
         // The run begins with the known results.
         self.send_all();
-        let (mut asks, mut results) = (Vec::new(), Vec::new());
+        let mut asks = Vec::new();
+        let mut results = Vec::new();
         let has_result = |call: &ToolCallId| {
             let is_result = |message: &Message| matches!(message, Message::Tool(tool) if tool.tool_call_id == *call);
             self.input.messages.iter().any(is_result)
@@ -222,7 +225,9 @@ impl Backend for Tools<'_> {
         let toolbox = &self.model.toolbox;
         self.state.send_modify(|open| open.running += 1);
         let mut span = self.traced.tool(&request.name, request.id.as_str());
-        let (agent, user, can_ask) = (&*self.model.name, self.user, self.can_ask);
+        let agent = &*self.model.name;
+        let user = self.user;
+        let can_ask = self.can_ask;
         let caller = ModelCaller { agent, user, can_ask, model: self.model };
         let meta = span.as_ref().and_then(Span::context).map(|context| traced_meta(None, &context));
         let called = toolbox.call_for_model(request, caller, meta).await;

@@ -21,7 +21,8 @@ pub(super) struct Script {
     /// Time between two events, in milliseconds.
     #[serde(default)]
     pause: u64,
-    /// The first answer with a word in the user's last message applies. An answer without a word always matches.
+    /// The first answer with a word in the user's last message applies. An answer without a word
+    /// always matches.
     answers: Vec<Answer>,
 }
 
@@ -81,7 +82,8 @@ impl Script {
         Scripted { script: self, said: VecDeque::new() }
     }
 
-    /// Returns the next turn. The user's message selects the answer, the number of replies since then the step.
+    /// Returns the next turn. The user's message selects the answer, the number of replies since
+    /// then the step.
     fn next(&self, history: &[ChatMessage]) -> Option<(&Turn, String)> {
         let last = history.iter().rposition(|message| message.role == ChatRole::User)?;
         let (asked, since) = history.get(last..)?.split_first()?;
@@ -151,7 +153,8 @@ mod tests {
         assert_eq!(script.next(&history).unwrap().0.say, "1");
         history.extend([said.clone(), result.clone(), result]);
         let (turn, results) = script.next(&history).unwrap();
-        assert_eq!((&*turn.say, &*results), ("2 {result}", "red, red"));
+        assert_eq!(&*turn.say, "2 {result}");
+        assert_eq!(&*results, "red, red");
         history.push(said);
         assert!(script.next(&history).is_none(), "nothing is left to say");
         assert!(script.next(&[]).is_none());

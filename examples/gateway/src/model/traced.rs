@@ -1,6 +1,7 @@
 //! Spans of a model's answers and of its tool calls.
 //!
-//! Spec: [GenAI client spans, v1.41](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md)
+//! Spec: [GenAI client spans,
+//! v1.41](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md)
 use crate::telemetry::{Span, Telemetry, cut};
 use agui_bridge::hybrid_tools::runner::{Model, ModelRequest};
 use agui_bridge::hybrid_tools::{ModelEvent, RunFailure};
@@ -54,7 +55,8 @@ pub(crate) struct TracedModel<'a> {
 }
 
 impl<'a> TracedModel<'a> {
-    /// Creates a traced model. `name` is the model's name at its endpoint; a script has none and is not traced.
+    /// Creates a traced model. `name` is the model's name at its endpoint; a script has none and is
+    /// not traced.
     pub(crate) fn new(
         model: Box<dyn Model + 'a>,
         name: Option<&'a str>,

@@ -68,7 +68,8 @@ pub(super) struct Search {
     query: String,
 }
 
-/// `GET /api/ai/agents/{agent}/files?query=`: files below the root of the agent; none without a root.
+/// `GET /api/ai/agents/{agent}/files?query=`: files below the root of the agent; none without a
+/// root.
 pub(super) async fn files(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -89,7 +90,8 @@ pub(super) async fn files(
     found.map(Json).map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))
 }
 
-/// `GET /readyz`: whether the agents can be reached. Only a request of a user tries it, which can start them.
+/// `GET /readyz`: whether the agents can be reached. Only a request of a user tries it, which can
+/// start them.
 pub(super) async fn ready(
     State(threads): State<Arc<Threads>>,
     Extension(logins): Extension<Arc<Logins>>,

@@ -57,7 +57,8 @@ pub(super) async fn run(
     Ok(Json(json!({ "runId": reader.run_id() })).into_response())
 }
 
-/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run as a stream; for another replica, the spans so far.
+/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run as a stream; for another replica, the
+/// spans so far.
 pub(super) async fn spans(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
@@ -79,8 +80,8 @@ pub(super) struct After {
     after: Option<String>,
 }
 
-/// `GET /api/ai/chat/runs/{runId}/events`: follows a run from its beginning, or after the event in the
-/// `Last-Event-ID` header or in `after`.
+/// `GET /api/ai/chat/runs/{runId}/events`: follows a run from its beginning, or after the event in
+/// the `Last-Event-ID` header or in `after`.
 pub(super) async fn follow(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,

@@ -13,7 +13,9 @@ impl AgentSettings {
         name: &str,
         settings: &Settings,
     ) -> Result<Option<UserSpaces>, SettingsError> {
-        let (root, cwd, users) = (self.root.clone(), self.cwd.clone(), settings.users.clone());
+        let root = self.root.clone();
+        let cwd = self.cwd.clone();
+        let users = settings.users.clone();
         let spaces = UserSpaces { root, cwd, has_home: self.home, users };
         let wrong =
             |why: SpaceError| SettingsError::Agent { agent: name.to_owned(), why: why.to_string() };
@@ -36,7 +38,8 @@ impl AgentSettings {
         Ok(Some(Access { root: Arc::new(root), fs: self.fs.unwrap_or_default(), terminal }))
     }
 
-    /// Returns the working directory of its sessions as an absolute path, below the root if one is set.
+    /// Returns the working directory of its sessions as an absolute path, below the root if one is
+    /// set.
     pub(crate) fn session_directory(
         &self,
         name: &str,

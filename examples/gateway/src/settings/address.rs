@@ -13,8 +13,8 @@ use std::fs;
 const USER_AGENT: &str = concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION"));
 
 impl AgentSettings {
-    /// Returns the transport. A command does not inherit the variables with secrets. A missing command is an error at
-    /// startup.
+    /// Returns the transport. A command does not inherit the variables with secrets. A missing
+    /// command is an error at startup.
     pub(crate) fn address(
         &self,
         name: &str,
@@ -30,11 +30,14 @@ impl AgentSettings {
             (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
             (None, None) => {
                 let own = own_program()?.to_string_lossy().into_owned();
-                let (words, variables) = (vec![own, "demo-agent".to_owned()], BTreeMap::new());
+                let words = vec![own, "demo-agent".to_owned()];
+                let variables = BTreeMap::new();
                 Ok(Address::Command { words, secrets, variables })
             }
             (None, Some(url)) => {
-                let (url, h2c, user_agent) = (url.clone(), self.h2c, USER_AGENT);
+                let url = url.clone();
+                let h2c = self.h2c;
+                let user_agent = USER_AGENT;
                 let remote = Remote { url, authorization, h2c, user_agent };
                 remote.address().map_err(|error| match error {
                     RemoteError::Url(url) => SettingsError::Url(url),

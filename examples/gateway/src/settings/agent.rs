@@ -11,9 +11,11 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct AgentSettings {
-    /// A command with ACP on stdin and stdout; split into words like a shell, but run without a shell.
+    /// A command with ACP on stdin and stdout; split into words like a shell, but run without a
+    /// shell.
     pub(crate) command: Option<String>,
-    /// A WebSocket, `ws://…` or `wss://…`, or an endpoint of Streamable HTTP, `http://…` or `https://…`.
+    /// A WebSocket, `ws://…` or `wss://…`, or an endpoint of Streamable HTTP, `http://…` or
+    /// `https://…`.
     pub(crate) url: Option<String>,
     /// The bearer token for the URL.
     pub(crate) token: Option<Secret>,
@@ -44,7 +46,8 @@ pub(crate) struct AgentSettings {
     pub(crate) forwarded: ForwardedSettings,
     /// How it receives the tools of the page.
     pub(crate) page_tools: PageToolsBinding,
-    /// Whether it receives the tools of the gateway over MCP; by default together with those of a page.
+    /// Whether it receives the tools of the gateway over MCP; by default together with those of a
+    /// page.
     pub(crate) gateway_tools: Option<bool>,
     /// A model with the tools of the gateway and the page, without ACP.
     pub(crate) model: Option<ModelSettings>,

@@ -21,8 +21,9 @@ const SHARED_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
 const UNNAMED_USER: &str = "user";
 
 impl Settings {
-    /// Each setting with one value has a variable, such as `GATEWAY_LISTEN` or `GATEWAY_TIMES_TURN`. One agent can be
-    /// set by `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; the token of one user by `GATEWAY_TOKEN`.
+    /// Each setting with one value has a variable, such as `GATEWAY_LISTEN` or
+    /// `GATEWAY_TIMES_TURN`. One agent can be set by `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with
+    /// `GATEWAY_AGENT_TOKEN`; the token of one user by `GATEWAY_TOKEN`.
     pub(super) fn with_environment(mut self) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable(AGENT_URL_VARIABLE));
         if let Ok(token) = env::var(TOKEN_VARIABLE) {
@@ -55,7 +56,8 @@ impl Settings {
         Ok(self)
     }
 
-    /// Returns the variables with secrets, which agents do not inherit: those of the gateway and of these settings.
+    /// Returns the variables with secrets, which agents do not inherit: those of the gateway and of
+    /// these settings.
     pub(crate) fn secret_variables(&self) -> Vec<String> {
         let own = SECRET_VARIABLES.iter().chain(&HEADER_VARIABLES).map(|it| (*it).to_owned());
         let agents = self.agents.values();
@@ -77,7 +79,8 @@ pub(super) fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<()
     Ok(())
 }
 
-/// Sets each value of a group from its variable. Values without a default are JSON; lists are separated by commas.
+/// Sets each value of a group from its variable. Values without a default are JSON; lists are
+/// separated by commas.
 pub(super) fn group<T: Serialize + DeserializeOwned>(
     settings: &mut T,
     prefix: &str,

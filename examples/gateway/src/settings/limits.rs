@@ -99,9 +99,11 @@ pub(crate) struct Limits {
     pub(crate) log_bytes: usize,
     /// Bytes of all runs. Beyond this limit, ended runs are removed early.
     pub(crate) kept_bytes: usize,
-    /// Bytes of the conversations in the store. Beyond their share of this limit, the oldest of a user are moved to the trash.
+    /// Bytes of the conversations in the store. Beyond their share of this limit, the oldest of a
+    /// user are moved to the trash.
     pub(crate) history_bytes: u64,
-    /// Connections of clients. A quarter may be without a user, and a quarter may belong to one of several users.
+    /// Connections of clients. A quarter may be without a user, and a quarter may belong to one of
+    /// several users.
     pub(crate) connections: usize,
     /// Requests of each of several users per minute.
     pub(crate) requests_a_minute: u32,

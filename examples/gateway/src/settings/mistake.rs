@@ -31,8 +31,8 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Returns the message without the value that serde quotes: it names only the value's type. The expected type is at the
-/// end, and is not part of the text.
+/// Returns the message without the value that serde quotes: it names only the value's type. The
+/// expected type is at the end, and is not part of the text.
 fn without_value(message: &str) -> String {
     match message.rsplit_once(", expected ") {
         Some((got, expected)) if !got.starts_with("unknown field") => {

@@ -36,8 +36,8 @@ impl Default for TelemetrySettings {
 }
 
 impl TelemetrySettings {
-    /// Returns the telemetry of the gateway. If its collector cannot be used, the reason is logged and nothing is sent; runs
-    /// keep their timelines.
+    /// Returns the telemetry of the gateway. If its collector cannot be used, the reason is logged
+    /// and nothing is sent; runs keep their timelines.
     pub(crate) fn telemetry(&self, runtime: &Handle) -> Result<Telemetry, ExportError> {
         let Self { traces, metrics, logs, endpoint, timeline } = self.clone();
         let options = TelemetryOptions { traces, metrics, logs, endpoint, timeline };
@@ -50,7 +50,8 @@ impl TelemetrySettings {
         })
     }
 
-    /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
+    /// Spec: [Exporter
+    /// selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
     pub(super) fn read_environment(&mut self) -> Result<(), SettingsError> {
         let exporters = [
             ("OTEL_TRACES_EXPORTER", &mut self.traces),

@@ -1,7 +1,8 @@
 //! A store in one file of this program: an SQLite database.
 //!
-//! SQLite was chosen over redb for its record of crash safety, its errors for damaged files, and because lists, searches and
-//! evictions are queries. The C compiler that it needs is also needed by ring. The file can be read by other tools.
+//! SQLite was chosen over redb for its record of crash safety, its errors for damaged files, and
+//! because lists, searches and evictions are queries. The C compiler that it needs is also needed
+//! by ring. The file can be read by other tools.
 //!
 //! | subject | behaviour |
 //! |---|---|
@@ -19,8 +20,8 @@
 //! | age | conversations that were not used for `FileLimits::age` are moved to the trash. A clock that jumps by more than 7 days does not age them |
 //! | trash | deleted and moved conversations can be restored for 30 days of use, within the same share again |
 //!
-//! A test kills a program that writes, and compares the file with the changes that the store had accepted. It kills 20 times; the
-//! variable `STORE_KILLS` sets another number:
+//! A test kills a program that writes, and compares the file with the changes that the store had
+//! accepted. It kills 20 times; the variable `STORE_KILLS` sets another number:
 //!
 //! ```sh
 //! STORE_KILLS=1000 cargo test -p gateway --test it killed
@@ -102,12 +103,14 @@ pub struct FileStore {
 const PROGRAM: &str = "";
 
 impl FileStore {
-    /// Opens the file. A missing file is created, readable by its owner only. Blocks for the time of the check of the file.
+    /// Opens the file. A missing file is created, readable by its owner only. Blocks for the time
+    /// of the check of the file.
     ///
     /// A file of this version on a full disk can be read. Changes fail until there is space.
     ///
     /// # Errors
-    /// The file cannot be opened, is used by another program, is damaged, or is of a newer version. The file is unchanged.
+    /// The file cannot be opened, is used by another program, is damaged, or is of a newer version.
+    /// The file is unchanged.
     pub fn open(path: &Path, limits: FileLimits) -> Result<Self, FileError> {
         let (connection, sole_use) = schema::open(path)?;
         let failed = |error| FileError::new(path, &error);
@@ -175,7 +178,8 @@ impl FileStore {
         self.query(user, move |it| threads::list(it, &name, &query)).await
     }
 
-    /// Returns the most recently used conversation of a user with this id, and with this agent if there is one.
+    /// Returns the most recently used conversation of a user with this id, and with this agent if
+    /// there is one.
     ///
     /// # Errors
     /// See [`threads`](Self::threads).
@@ -212,8 +216,8 @@ impl FileStore {
         self.worker.run_synced(&thread.user, rename).await
     }
 
-    /// Stores a text of the program by kind and key, replacing the previous one; `None` removes it. A text that is not
-    /// changed is removed after [`FileLimits::age`], when the file is opened.
+    /// Stores a text of the program by kind and key, replacing the previous one; `None` removes it.
+    /// A text that is not changed is removed after [`FileLimits::age`], when the file is opened.
     ///
     /// # Errors
     /// See [`threads`](Self::threads).
@@ -237,7 +241,8 @@ impl FileStore {
         self.query(PROGRAM, move |it| notes::all(it, kind)).await
     }
 
-    /// Moves a conversation with its runs to the trash, and forgets its session. Returns `false` if it does not exist.
+    /// Moves a conversation with its runs to the trash, and forgets its session. Returns `false` if
+    /// it does not exist.
     ///
     /// # Errors
     /// See [`threads`](Self::threads).

@@ -1,7 +1,7 @@
 //! The log of a run, shared by the task that writes it and the HTTP responses that read it.
 //!
-//! The state machine is [`agui_types::run_log`]; this module wakes and counts readers. While a machine of the program
-//! owns the log, it is read there ([`LiveLog`]).
+//! The state machine is [`agui_types::run_log`]; this module wakes and counts readers. While a
+//! machine of the program owns the log, it is read there ([`LiveLog`]).
 use agui_types::event::Event;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
@@ -86,8 +86,8 @@ impl RunLog {
         }
     }
 
-    /// Holds the end of the run back from readers until a store has it, so that no reader acts on an end that a crash
-    /// undoes. [`Replica::share`](crate::store::Replica::share) releases it.
+    /// Holds the end of the run back from readers until a store has it, so that no reader acts on
+    /// an end that a crash undoes. [`Replica::share`](crate::store::Replica::share) releases it.
     #[must_use]
     pub fn with_held_end(self) -> Self {
         self.is_end_held.send_replace(true);
@@ -124,7 +124,8 @@ impl RunLog {
         self.notify();
     }
 
-    /// Adds an event, and wakes the readers. Returns `false` if the log is full. The end of the run is always added.
+    /// Adds an event, and wakes the readers. Returns `false` if the log is full. The end of the run
+    /// is always added.
     pub fn push(&self, event: &Event) -> bool {
         let pushed = match &mut *self.place() {
             Place::Here(log) => log.push(event).map(|_| !log.is_full()),

@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 
 mod continuation;
 
-/// Largest number of earlier messages that are added to an input of new messages. The latest are kept.
+/// Largest number of earlier messages that are added to an input of new messages. The latest are
+/// kept.
 const MAX_EARLIER: usize = 10_000;
 
 /// Largest size of these messages as JSON, in bytes.
@@ -34,7 +35,8 @@ impl MessagesAfter {
         Self { reducer, before, frames: FrameJoiner::default() }
     }
 
-    /// Applies the event of a frame. No event removes a message: only a user does, by the input of a later run.
+    /// Applies the event of a frame. No event removes a message: only a user does, by the input of
+    /// a later run.
     pub(crate) fn apply(&mut self, frame: &[u8]) {
         if let Some(joined) = self.frames.push(frame) {
             self.reduce(&joined);
@@ -100,8 +102,9 @@ pub(crate) fn continue_with(input: &mut RunAgentInput, before: Vec<Message>) {
     continue_after(input, None, before);
 }
 
-/// Adds the conversation to an input that waited for the end of another run, of which `asked` is the input and `before`
-/// are the messages at its end. What follows `asked` is the answer, even messages of the user that an agent repeats.
+/// Adds the conversation to an input that waited for the end of another run, of which `asked` is
+/// the input and `before` are the messages at its end. What follows `asked` is the answer, even
+/// messages of the user that an agent repeats.
 pub(crate) fn continue_after(
     input: &mut RunAgentInput,
     asked: Option<&RunAgentInput>,
@@ -138,8 +141,8 @@ pub(crate) fn continue_after(
     }
 }
 
-/// Returns whether messages of the user begin with those of a conversation without an answer: the client has the whole
-/// conversation, and gives new ids to its messages.
+/// Returns whether messages of the user begin with those of a conversation without an answer: the
+/// client has the whole conversation, and gives new ids to its messages.
 fn repeats_prompts(messages: &[Message], before: &[Message]) -> bool {
     let mut prompts = before.iter().filter(|message| !is_instruction(message));
     let count = prompts.clone().count();
@@ -150,7 +153,8 @@ fn repeats_prompts(messages: &[Message], before: &[Message]) -> bool {
     count > 0 && count < messages.len() && prompts.by_ref().zip(messages).all(is_same)
 }
 
-/// Returns whether a message of the user is missing. Clients may make new ids for each input, so contents are compared as well.
+/// Returns whether a message of the user is missing. Clients may make new ids for each input, so
+/// contents are compared as well.
 fn lacks_prompt(messages: &[Message], before: &[Message]) -> bool {
     let is_same = |ours: &Message, theirs: &Message| match (ours, theirs) {
         (Message::User(ours), Message::User(theirs)) => {
@@ -186,8 +190,8 @@ pub(crate) fn latest(messages: Vec<Message>) -> impl Iterator<Item = Message> {
     messages.into_iter().skip(left_out)
 }
 
-/// Adds the activities and reasoning of earlier runs to the messages of a new input, which clients leave out. They stay
-/// between the same two messages; without one of these they are dropped.
+/// Adds the activities and reasoning of earlier runs to the messages of a new input, which clients
+/// leave out. They stay between the same two messages; without one of these they are dropped.
 fn carry_over(messages: &mut Vec<Message>, before: Vec<Message>) {
     let known: HashSet<MessageId> = messages.iter().filter_map(Message::id).collect();
     let mut previous: Option<MessageId> = None;

@@ -65,8 +65,9 @@ impl From<RedisError> for StoreError {
 }
 
 impl RedisStore {
-    /// Connects to a server. All keys begin with `prefix`; braces around it, as in `{gateway}`, keep them on one node
-    /// of a cluster. `lifetime` is the time that an owner counts as alive after its last beat.
+    /// Connects to a server. All keys begin with `prefix`; braces around it, as in `{gateway}`,
+    /// keep them on one node of a cluster. `lifetime` is the time that an owner counts as alive
+    /// after its last beat.
     ///
     /// # Errors
     /// The URL is invalid, or the server cannot be reached.
@@ -77,7 +78,8 @@ impl RedisStore {
             .set_response_timeout(Some(RESPONSE_TIME))
             .set_number_of_retries(1);
         let connection = ConnectionManager::new_with_config(client.clone(), config).await?;
-        let (prefix, scripts) = (prefix.to_owned(), Scripts::new());
+        let prefix = prefix.to_owned();
+        let scripts = Scripts::new();
         Ok(Self { client, connection, prefix, young: lifetime, scripts })
     }
 
@@ -302,7 +304,8 @@ impl RunStore for RedisStore {
     }
 
     async fn keep(&self, name: &str, what: Option<&str>) -> Result<(), StoreError> {
-        let (all, mut connection) = (self.key("kept", ""), self.connection());
+        let all = self.key("kept", "");
+        let mut connection = self.connection();
         let Some(what) = what else { return Ok(connection.hdel(all, name).await?) };
         let mut both = redis::pipe();
         both.hexists(&all, name).hlen(&all);
@@ -319,7 +322,8 @@ impl RunStore for RedisStore {
     }
 }
 
-/// Forwards the messages of a stream until the receiver is dropped. A blocking read needs a connection of its own.
+/// Forwards the messages of a stream until the receiver is dropped. A blocking read needs a
+/// connection of its own.
 async fn messages_of(client: Client, stream: String, sender: mpsc::Sender<Delivery>) {
     let mut last = "0".to_owned();
     while !sender.is_closed() {

@@ -1,7 +1,8 @@
 //! One server among those that share a store: leases, runs, and requests to other servers.
 //!
-//! A thread belongs to one living owner, which has its agent's session. The events of its runs are in
-//! the store, where the others read them. When an owner dies, the others end its runs, and its threads become free.
+//! A thread belongs to one living owner, which has its agent's session. The events of its runs are
+//! in the store, where the others read them. When an owner dies, the others end its runs, and its
+//! threads become free.
 use crate::store::{Delivery, Lease, RunRecord, RunStore, StoreError};
 use agui_types::event::Event;
 use futures::future::BoxFuture;
@@ -135,7 +136,8 @@ impl Replica {
         Ok(holder.map(|lease| lease.owner).filter(|owner| !self.is_mine(owner)))
     }
 
-    /// Reports that this owner is alive. Returns the threads that other owners have taken in the meantime.
+    /// Reports that this owner is alive. Returns the threads that other owners have taken in the
+    /// meantime.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -189,8 +191,8 @@ impl Replica {
         }
     }
 
-    /// Beats, and answers the requests of other owners with `answer`, until `ending`. `lost` receives the names of
-    /// threads that other owners have taken.
+    /// Beats, and answers the requests of other owners with `answer`, until `ending`. `lost`
+    /// receives the names of threads that other owners have taken.
     pub async fn serve(
         self: &Arc<Self>,
         answer: impl Fn(String) -> BoxFuture<'static, String>,
@@ -237,7 +239,8 @@ impl Replica {
                 }
             }
             Ok(Message::Request { id, from, body }) => {
-                let (replica, answering) = (self.clone(), answer(body));
+                let replica = self.clone();
+                let answering = answer(body);
                 tokio::spawn(async move {
                     let message = Message::Response { id, body: answering.await };
                     if let Err(error) = replica.send(&from, &message).await {

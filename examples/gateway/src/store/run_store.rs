@@ -46,7 +46,8 @@ pub struct RunRecord {
     pub fingerprint: u64,
     /// The part of the input that a reader needs.
     pub input: RunAgentInput,
-    /// Why the run is being cancelled, if it is: the reason of its end if its owner is lost before that.
+    /// Why the run is being cancelled, if it is: the reason of its end if its owner is lost before
+    /// that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<String>,
 }
@@ -65,12 +66,13 @@ pub struct LastRun {
     pub name: String,
     /// The run, as known at its beginning.
     pub record: RunRecord,
-    /// The end of an earlier run with questions that this one has left open: it failed because it has no answers to them, or
-    /// wrong ones.
+    /// The end of an earlier run with questions that this one has left open: it failed because it
+    /// has no answers to them, or wrong ones.
     pub question: Option<RunFinishedEvent>,
 }
 
-/// Returns the messages and the state of an input, as server-sent events: `MESSAGES_SNAPSHOT` and `STATE_SNAPSHOT`.
+/// Returns the messages and the state of an input, as server-sent events: `MESSAGES_SNAPSHOT` and
+/// `STATE_SNAPSHOT`.
 pub fn snapshot(input: &RunAgentInput) -> Bytes {
     let state = input.state.clone().unwrap_or_else(|| Raw::of(&Extra::new()));
     let messages = MessagesSnapshotEvent::new(input.messages.clone()).into();
@@ -103,9 +105,11 @@ pub enum Delivery {
     More(String),
 }
 
-/// The programs that share a store: which are alive, the threads that each has, and messages between them.
+/// The programs that share a store: which are alive, the threads that each has, and messages
+/// between them.
 ///
-/// Each method is one atomic step. Every implementation behaves as [`MemoryStore`](crate::store::MemoryStore).
+/// Each method is one atomic step. Every implementation behaves as
+/// [`MemoryStore`](crate::store::MemoryStore).
 ///
 /// # Errors
 /// All methods fail when the store cannot be reached. Retry them.
@@ -156,8 +160,8 @@ pub trait RunStore: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Begins a run. Returns `false` if a run with this name exists. A store that keeps conversations adds the earlier messages
-    /// that the input leaves out to the record.
+    /// Begins a run. Returns `false` if a run with this name exists. A store that keeps
+    /// conversations adds the earlier messages that the input leaves out to the record.
     async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError>;
 
     /// Returns a run.
@@ -174,7 +178,8 @@ pub trait RunStore: Debug + Send + Sync {
     /// Returns everything after the event with this number, or `None` for an unknown run.
     async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError>;
 
-    /// Ends a run with a dead owner by this event, unless it has ended or has an event after the number `after`.
+    /// Ends a run with a dead owner by this event, unless it has ended or has an event after the
+    /// number `after`.
     async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError>;
 
     /// Records that a run is being cancelled, for a reason. Does nothing for an unknown run.
@@ -183,8 +188,8 @@ pub trait RunStore: Debug + Send + Sync {
     /// Removes a run.
     async fn forget_run(&self, run: &str) -> Result<(), StoreError>;
 
-    /// Ends the retention of a run. A store with a history of conversations keeps the last run of each thread, which a
-    /// run of the same name may replace. The default removes the run.
+    /// Ends the retention of a run. A store with a history of conversations keeps the last run of
+    /// each thread, which a run of the same name may replace. The default removes the run.
     async fn retire_run(&self, run: &str) -> Result<(), StoreError> {
         self.forget_run(run).await
     }
@@ -195,7 +200,8 @@ pub trait RunStore: Debug + Send + Sync {
     /// Returns the text about a thread.
     async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError>;
 
-    /// Stores a text of the program that does not expire, replacing the previous one; `None` removes it.
+    /// Stores a text of the program that does not expire, replacing the previous one; `None`
+    /// removes it.
     ///
     /// # Errors
     /// There are [`MAX_KEPT`] others.

@@ -60,7 +60,8 @@ pub struct ThreadPage {
     pub next: Option<String>,
     /// Number of the user's conversations in the trash.
     pub trashed: i64,
-    /// Number of those that the user has not deleted: they made room, or were unused for the limit of age.
+    /// Number of those that the user has not deleted: they made room, or were unused for the limit
+    /// of age.
     pub evicted: i64,
 }
 

@@ -1,6 +1,7 @@
 //! Spans of HTTP requests, as a middleware of axum.
 //!
-//! Spec: [HTTP server span](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
+//! Spec: [HTTP server
+//! span](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
 use super::{Telemetry, cut};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -74,7 +75,8 @@ pub async fn traced(
 
 /// Returns the span of the caller from the headers of a request.
 ///
-/// Spec: [Trace Context HTTP Headers Format](https://www.w3.org/TR/trace-context-1/#trace-context-http-headers-format)
+/// Spec: [Trace Context HTTP Headers
+/// Format](https://www.w3.org/TR/trace-context-1/#trace-context-http-headers-format)
 pub fn remote(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // Several headers form one list.

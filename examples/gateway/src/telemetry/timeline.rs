@@ -123,8 +123,8 @@ impl Timelines {
 }
 
 impl Timeline {
-    /// Returns a stream of server-sent events: each span when it begins and again when it ends. The stream ends with
-    /// the last span.
+    /// Returns a stream of server-sent events: each span when it begins and again when it ends. The
+    /// stream ends with the last span.
     pub fn read(self: Arc<Self>) -> impl Stream<Item = Bytes> {
         let changed = self.changed.subscribe();
         unfold((self, changed, 0, 0), |(timeline, mut changed, after, dropped)| async move {
@@ -162,7 +162,8 @@ impl Timeline {
         let mut state = self.state();
         state.open += 1;
         state.changes += 1;
-        let (at, number) = (state.spans.len(), state.changes);
+        let at = state.spans.len();
+        let number = state.changes;
         let has_room = at < MAX_SPANS;
         if has_room {
             state.spans.push((number, seen));
@@ -233,7 +234,8 @@ struct Next {
 
 impl Seen {
     fn new(span: &SpanData) -> Self {
-        let (context, parent) = (&span.span_context, span.parent_span_id);
+        let context = &span.span_context;
+        let parent = span.parent_span_id;
         Self {
             trace_id: context.trace_id().to_string(),
             span_id: context.span_id().to_string(),
@@ -284,7 +286,8 @@ mod tests {
 
     fn span(name: &'static str, parent: Option<&TraceContext>) -> OwnSpan {
         let scope = InstrumentationScope::builder("test").build();
-        let (kind, sampling) = (SpanKind::Internal, Sampling::default());
+        let kind = SpanKind::Internal;
+        let sampling = Sampling::default();
         OwnSpan::start(scope, &mut Ids::random(), name, kind, parent, sampling, UNIX_EPOCH)
     }
 

@@ -20,11 +20,13 @@ use tokio_util::sync::CancellationToken;
 /// Logs of a run: the gateway's, and that of the agent's hub.
 const LOGS: usize = 2;
 
-/// Copies of an input until its run has ended, beside those of its logs: those of the run, its record, and its thread.
+/// Copies of an input until its run has ended, beside those of its logs: those of the run, its
+/// record, and its thread.
 const OPEN_COPIES: usize = 3;
 
 impl Threads {
-    /// Describes the numbers of open threads, of runs that have not ended, and of runs that can be read.
+    /// Describes the numbers of open threads, of runs that have not ended, and of runs that can be
+    /// read.
     #[cfg(unix)]
     pub(crate) fn open(&self) -> String {
         let is_open = |thread: &&Entry| !thread.has_ended();
@@ -126,15 +128,17 @@ impl Threads {
         is_there
     }
 
-    /// Removes ended runs, the oldest first, while the limits are exceeded: those of the user beyond the share of a
-    /// user, then those of all users. Waiting tool calls are part of the memory. Returns the removed runs of this gateway.
+    /// Removes ended runs, the oldest first, while the limits are exceeded: those of the user
+    /// beyond the share of a user, then those of all users. Waiting tool calls are part of the
+    /// memory. Returns the removed runs of this gateway.
     pub(super) fn make_room(
         &self,
         runs: &mut HashMap<RunKey, Kept>,
         user: &Principal,
     ) -> Result<Vec<RunKey>, StartError> {
         let Limits { runs: most, kept_bytes, .. } = self.limits;
-        let (share, share_bytes) = (most.div_ceil(self.shares), kept_bytes / self.shares);
+        let share = most.div_ceil(self.shares);
+        let share_bytes = kept_bytes / self.shares;
         let calls = self.toolbox().questions().memory(user.as_str());
         let mut forgotten = Vec::new();
         loop {
@@ -168,8 +172,8 @@ impl Threads {
         }
     }
 
-    /// Makes a place for a thread of this user. Returns the idle thread that loses its place, if one does: the least
-    /// recently used one, of the user if the user's share is full.
+    /// Makes a place for a thread of this user. Returns the idle thread that loses its place, if
+    /// one does: the least recently used one, of the user if the user's share is full.
     pub(super) fn make_place(
         &self,
         threads: &mut HashMap<ThreadName, Entry>,
@@ -247,7 +251,8 @@ impl Kept {
         Ok(self.log.follow(0)?)
     }
 
-    /// Returns whether an input with the same id resumes the run, as some clients (CopilotKit) do after an interrupt.
+    /// Returns whether an input with the same id resumes the run, as some clients (CopilotKit) do
+    /// after an interrupt.
     pub(super) fn is_resumed_by(&self, thread: &ThreadName, input: &RunAgentInput) -> bool {
         let interrupted =
             self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);

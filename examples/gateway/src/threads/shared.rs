@@ -46,7 +46,8 @@ impl Threads {
         &self.replicas
     }
 
-    /// Returns the other gateway that owns the subject of a request; `None` if this gateway or none owns it.
+    /// Returns the other gateway that owns the subject of a request; `None` if this gateway or none
+    /// owns it.
     pub(crate) async fn owner(
         &self,
         principal: &Principal,
@@ -90,7 +91,8 @@ impl Threads {
                 return Ok(Some(kept.log.clone()));
             }
             let forgotten = self.make_room(&mut runs, principal)?;
-            let (number, mirrored) = (self.number(), log.clone());
+            let number = self.number();
+            let mirrored = log.clone();
             let mut mirror = Kept::new(number, thread, &record.input, mirrored);
             mirror.fingerprint = record.fingerprint;
             mirror.is_ours = false;
@@ -100,7 +102,8 @@ impl Threads {
             forgotten
         };
         self.retire(&forgotten).await;
-        let (threads, mirrored) = (self.clone(), log.clone());
+        let threads = self.clone();
+        let mirrored = log.clone();
         self.tasks.spawn(async move {
             let follow = async {
                 let unread = threads.times.disconnect_grace.0.max(threads.replicas.beat_time());
@@ -120,7 +123,8 @@ impl Threads {
         Ok(Some(log))
     }
 
-    /// Follows the run of the same input that only the store has, as after a restart: it is not carried out again.
+    /// Follows the run of the same input that only the store has, as after a restart: it is not
+    /// carried out again.
     pub(super) async fn follow_stored(
         self: &Arc<Self>,
         run: &RunKey,
@@ -137,7 +141,8 @@ impl Threads {
         Ok(log.map(|log| log.follow(0)).transpose()?)
     }
 
-    /// Returns the number of an event of a run. A copy may receive the event later than a reader elsewhere.
+    /// Returns the number of an event of a run. A copy may receive the event later than a reader
+    /// elsewhere.
     pub(crate) async fn event_number(
         &self,
         principal: &Principal,
@@ -171,7 +176,8 @@ impl Threads {
         let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
         let principal = key.user.clone();
         let trace = caller.map(|caller| (caller.traceparent(), caller.tracestate.clone()));
-        let (method, path) = (Method::POST, chat_path(&key.agent));
+        let method = Method::POST;
+        let path = chat_path(&key.agent);
         let request = ForwardedRequest { principal, method, path, body, trace };
         let response = request.send(self, owner).await?;
         let Some(ForwardedResponse { status, body }) = response else { return Ok(None) };
@@ -226,13 +232,15 @@ impl Threads {
         self.replicas.record(kept.thread.text(), kept.fingerprint, input)
     }
 
-    /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
+    /// Copies the events of a run to the store for readers elsewhere. Stops a run that another
+    /// gateway has ended.
     pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
         let Kept { log, forgotten, thread, .. } = kept;
-        // A reader that has the end may continue the conversation after a crash. Its agent has the whole answer, in the same
-        // session.
+        // A reader that has the end may continue the conversation after a crash. Its agent has the
+        // whole answer, in the same session.
         let written = self.write_session(thread);
-        let (name, shutdown) = (run_name(run), &self.shutdown);
+        let name = run_name(run);
+        let shutdown = &self.shutdown;
         if !self.replicas.share(&name, record, log, forgotten, shutdown, written).await {
             tracing::warn!(run = run.1, "another gateway has ended the run");
             request_cancel(&kept.cancel, CancelReason::OwnerLost);

@@ -96,8 +96,10 @@ impl Threads {
             let begun = match threads.replicas.begin_run(&name, &record).await {
                 Ok(true) => {
                     let context = span.as_ref().and_then(Span::context);
-                    let (log, cancel) = (log.clone(), cancel.clone());
-                    let (run, before) = (name.clone(), open.clone());
+                    let log = log.clone();
+                    let cancel = cancel.clone();
+                    let run = name.clone();
+                    let before = open.clone();
                     let asked = Asked { name: run, input, before, log, cancel, span: context };
                     let begun = threads.begin(&key, lease, asked).await;
                     if !matches!(begun, Ok(RunStart::Begun)) {
@@ -167,7 +169,8 @@ impl Threads {
         let Asked { name, input, before, log, cancel, span } = asked;
         match agents {
             Agents::Model(model) => {
-                let (replicas, posted) = (self.replicas.clone(), input.clone());
+                let replicas = self.replicas.clone();
+                let posted = input.clone();
                 let history = async move {
                     all_cancelled(before).await;
                     replicas.history(&name, &posted).await
@@ -183,7 +186,8 @@ impl Threads {
             }
             Agents::Acp(acp) => {
                 let history = self.replicas.history(&name, &input).await;
-                let (name, run_id) = (key.text(), input.run_id.clone());
+                let name = key.text();
+                let run_id = input.run_id.clone();
                 let user = acp.users.open(&key.user).await?;
                 self.open_thread(key, lease, acp, &user).await?;
                 let mut run = RunRequest::from(input);
@@ -238,7 +242,9 @@ impl Threads {
         // The name begins the ids of questions, which an agent must not be able to guess.
         let random = random_id().map_err(|_| StartError::Overloaded)?;
         let name = format!("{}-{random}", self.name());
-        let (name_of, lease, model) = (name.clone(), lease.clone(), model.cloned());
+        let name_of = name.clone();
+        let lease = lease.clone();
+        let model = model.cloned();
         let entry = Entry { name: name_of, lease, model, note, used };
         threads.insert(key.clone(), entry);
         drop(threads);
@@ -307,7 +313,8 @@ impl Threads {
             telemetry: self.telemetry.clone(),
             shutdown: self.shutdown.clone(),
         };
-        let (threads, key) = (self.clone(), key.clone());
+        let threads = self.clone();
+        let key = key.clone();
         self.tasks.spawn(async move {
             thread.serve(inbox).await;
             threads.release(&key, &lease).await;

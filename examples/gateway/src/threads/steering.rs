@@ -28,7 +28,8 @@ impl Threads {
         acp.connection.answer(&thread, interrupt_id, answer)
     }
 
-    /// Passes the result of a page tool to the thread of a run. Returns `None` for an unknown thread.
+    /// Passes the result of a page tool to the thread of a run. Returns `None` for an unknown
+    /// thread.
     pub(crate) fn tool_result(
         &self,
         principal: &Principal,
@@ -53,7 +54,8 @@ impl Threads {
         acp.connection.settings(&thread)
     }
 
-    /// Waits for a turn that the agent begins without a prompt. Returns `None` for an unknown agent.
+    /// Waits for a turn that the agent begins without a prompt. Returns `None` for an unknown
+    /// agent.
     pub(crate) async fn activity(
         &self,
         principal: &Principal,
@@ -120,6 +122,8 @@ impl Threads {
 }
 
 pub(super) fn key(principal: &Principal, agent: &str, thread: &str) -> ThreadName {
-    let (user, agent, id) = (principal.as_str().to_owned(), agent.to_owned(), thread.to_owned());
+    let user = principal.as_str().to_owned();
+    let agent = agent.to_owned();
+    let id = thread.to_owned();
     ThreadName { user, agent, id }
 }

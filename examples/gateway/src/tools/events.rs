@@ -1,4 +1,5 @@
-//! What the MCP servers of a conversation report to it, and the questions of their tools to its user.
+//! What the MCP servers of a conversation report to it, and the questions of their tools to its
+//! user.
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
 use acp_types::v1::tool_calls::ToolCallId;
 use agui_bridge::frontend_tool::{NewCall, agent_call_id};
@@ -82,7 +83,8 @@ impl Drop for Withdraw<'_> {
     }
 }
 
-/// Creates the question of a tool. With `session_id`, a page that ends the session knows that the question needs no answer.
+/// Creates the question of a tool. With `session_id`, a page that ends the session knows that the
+/// question needs no answer.
 pub(crate) fn tool_question(
     (tool, call): (&str, Option<&Meta>),
     form: &ElicitRequestFormParams,

@@ -6,7 +6,8 @@ use agui_types::message::Message;
 /// The result of a call that was lost in a restart.
 pub(crate) const LOST: &str = "the call was lost while it waited for the user, because the server restarted; call the tool again";
 
-/// Returns the calls in the history of a run that have no result. Only calls of tools that `is_own` selects by name count.
+/// Returns the calls in the history of a run that have no result. Only calls of tools that `is_own`
+/// selects by name count.
 pub(crate) fn open_calls(input: &RunAgentInput, is_own: impl Fn(&str) -> bool) -> Vec<ToolCallId> {
     let mut open = Vec::new();
     for message in &input.messages {

@@ -30,16 +30,19 @@ mod asking;
 mod door;
 mod service;
 
-/// Maximum number of requests at work to the server of one conversation, including streams that are open.
+/// Maximum number of requests at work to the server of one conversation, including streams that are
+/// open.
 const MAX_AT_WORK: usize = 64;
 
-/// Seconds after which an agent may repeat a request that was one too many. The end of the others is not known.
+/// Seconds after which an agent may repeat a request that was one too many. The end of the others
+/// is not known.
 const BUSY_SECONDS: &str = "5";
 
 /// The path prefix of the servers.
 pub const PATH: &str = "/mcp/threads/";
 
-/// Routes of the server of a thread. Some agents append the usual path of MCP servers, or a slash, to the address.
+/// Routes of the server of a thread. Some agents append the usual path of MCP servers, or a slash,
+/// to the address.
 pub const ROUTES: [&str; 4] = [
     "/mcp/threads/{name}",
     "/mcp/threads/{name}/",
@@ -77,8 +80,9 @@ struct Published {
 }
 
 impl PageServers {
-    /// Creates the servers. `base` is the URL under which agents reach this program, unless that is the address that it
-    /// listens on. `at_work` is the maximum number of requests of all agents that are at work, including streams that are open.
+    /// Creates the servers. `base` is the URL under which agents reach this program, unless that is
+    /// the address that it listens on. `at_work` is the maximum number of requests of all agents
+    /// that are at work, including streams that are open.
     pub fn new(
         base: Option<String>,
         listens: SocketAddr,
@@ -112,8 +116,9 @@ impl PageServers {
         self.open().contains_key(name)
     }
 
-    /// Handles a request to the server with this name, if there is one. A relay waits until the tools of its server are
-    /// known. Too many requests at work are refused, because agents share the connections with users.
+    /// Handles a request to the server with this name, if there is one. A relay waits until the
+    /// tools of its server are known. Too many requests at work are refused, because agents share
+    /// the connections with users.
     pub async fn handle(&self, name: &str, request: Request) -> Option<Response> {
         let Published { endpoint, relayed, at_work } = self.open().get(name).cloned()?;
         let slots = [&self.at_work, &at_work].map(|it| it.clone().try_acquire_owned());
@@ -136,8 +141,8 @@ impl PageServers {
         self.toolbox.relayed(agent).next().is_some()
     }
 
-    /// Opens a server for a conversation of `user` with `agent`, and relays of MCP servers. With `offers_own` it includes the
-    /// server's own tools.
+    /// Opens a server for a conversation of `user` with `agent`, and relays of MCP servers. With
+    /// `offers_own` it includes the server's own tools.
     ///
     /// # Errors
     /// The system has no randomness.
@@ -162,9 +167,11 @@ impl PageServers {
             let events = events.clone();
             let calls = calls.clone();
             let changes = server.server.subscribe(user);
-            let (user, telemetry) = (user.to_owned(), self.telemetry.clone());
+            let user = user.to_owned();
+            let telemetry = self.telemetry.clone();
             let server = server.clone();
-            let (watched, followed) = (Mutex::default(), server.clone());
+            let watched = Mutex::default();
+            let followed = server.clone();
             let relay = RelayService { server: followed, user, events, calls, telemetry, watched };
             let relay = Arc::new(relay);
             let door = self.publish(relay.clone(), Some(server.clone()))?;
@@ -180,7 +187,8 @@ impl PageServers {
         service: Arc<dyn Service>,
         relayed: Option<Arc<OfferedServer>>,
     ) -> io::Result<Door> {
-        let (name, secret) = (random_id()?, random_id()?);
+        let name = random_id()?;
+        let secret = random_id()?;
         let mut options = EndpointOptions::default();
         options.hosts.clone_from(&self.hosts);
         let expected = format!("Bearer {secret}");
@@ -252,8 +260,8 @@ impl PageServer {
         self.door.over_stdio(&options.server)
     }
 
-    /// Returns the relays, for an agent that this program has started or for another one. Each agent can start servers, but only
-    /// one on this machine finds the program.
+    /// Returns the relays, for an agent that this program has started or for another one. Each
+    /// agent can start servers, but only one on this machine finds the program.
     ///
     /// # Errors
     /// The path of this program is unknown.

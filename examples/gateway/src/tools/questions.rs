@@ -1,4 +1,5 @@
-//! Tools that ask the user while they run: a call is suspended for its questions, and resumed with the answers.
+//! Tools that ask the user while they run: a call is suspended for its questions, and resumed with
+//! the answers.
 use crate::tools::lost::{LOST, open_calls};
 use crate::tools::own_tools;
 use agui_bridge::chat_history::ChatToolCall;
@@ -110,7 +111,8 @@ impl Questions {
                 Ok(both) => both,
                 Err(error) => return Called::Done(Err(error)),
             };
-        let (call_id, tool) = (request.id.as_str(), &*request.name);
+        let call_id = request.id.as_str();
+        let tool = &*request.name;
         let call =
             NewCall { session_id: &session_id, call_id, tool, arguments, principal, meta: None };
         let turn = self.host.call(call, None).await;
@@ -156,7 +158,8 @@ impl Questions {
 
     fn hold(self: &Arc<Self>, session_id: &str, principal: &str) -> Holding {
         let ended = CancellationToken::new();
-        let (session_id, principal) = (session_id.to_owned(), principal.to_owned());
+        let session_id = session_id.to_owned();
+        let principal = principal.to_owned();
         self.held().insert(session_id.clone(), ended.clone());
         Holding { questions: self.clone(), session_id, principal, ended }
     }
@@ -224,7 +227,8 @@ impl Questions {
                 .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session).or_default().push((key.to_owned(), Outcome::Value(answer)));
         }
-        let (mut came, mut has_lost) = (Vec::new(), false);
+        let mut came = Vec::new();
+        let mut has_lost = false;
         for (session, answers) in sessions {
             let record = self.store.load(session).await.ok().flatten();
             if record.is_none() && !has_lost {
@@ -257,8 +261,8 @@ impl Questions {
         Ok(came)
     }
 
-    /// The calls in the history of a run that have neither a result nor a session: the session was in a program that has
-    /// ended, and the model has to know.
+    /// The calls in the history of a run that have neither a result nor a session: the session was
+    /// in a program that has ended, and the model has to know.
     async fn lost_calls(&self, input: &RunAgentInput, principal: &str) -> Vec<ToolCallId> {
         let active = self.host.active().await.unwrap_or_default();
         let is_kept = |id: &ToolCallId| {
@@ -325,7 +329,8 @@ struct Holding {
 impl Drop for Holding {
     fn drop(&mut self) {
         self.questions.held().remove(&self.session_id);
-        let (questions, session) = (self.questions.clone(), mem::take(&mut self.session_id));
+        let questions = self.questions.clone();
+        let session = mem::take(&mut self.session_id);
         let principal = mem::take(&mut self.principal);
         tokio::spawn(async move {
             // A call that is over is not changed.

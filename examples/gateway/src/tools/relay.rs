@@ -1,5 +1,5 @@
-//! Requests of an agent to an MCP server, which pass through this program: traced, audited, and with questions to the user of the
-//! conversation.
+//! Requests of an agent to an MCP server, which pass through this program: traced, audited, and
+//! with questions to the user of the conversation.
 use crate::telemetry::{Span, Telemetry, cut};
 use crate::tools::events::{
     ALIVE_TIME, AUDIT, EventHandler, FromServer, Withdraw, ask_user, tool_question,
@@ -36,7 +36,8 @@ use tokio::time::interval;
 
 /// Member of `_meta` with the least level of log messages.
 ///
-/// Spec: [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
+/// Spec:
+/// [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Progress that is reported while the user is asked, in addition to that of the tool.
@@ -120,9 +121,13 @@ impl Service for RelayService {
     }
 
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
-        let (meta, target, method) = (call.meta.as_ref(), &*call.name, "tools/call");
+        let meta = call.meta.as_ref();
+        let target = &*call.name;
+        let method = "tools/call";
         let subject = Subject { key: self.key(), method, target, meta };
-        let (user, server, tool) = (&*self.user, self.server.server.name(), target);
+        let user = &*self.user;
+        let server = self.server.server.name();
+        let tool = target;
         let content = call.arguments.as_str();
         tracing::info!(target: AUDIT, event = "tool.call", user, server, tool, content);
         let mut span = self.span(&subject).await;
@@ -167,7 +172,9 @@ impl Service for RelayService {
             return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem));
         };
         let subject = Subject { key: self.key(), method: request.method(), target, meta };
-        let (user, server, method) = (&*self.user, self.server.server.name(), subject.method);
+        let user = &*self.user;
+        let server = self.server.server.name();
+        let method = subject.method;
         let params = request.to_params().ok().flatten();
         let content = params.as_ref().map_or("{}", Raw::as_str);
         tracing::info!(target: AUDIT, event = "mcp.request", user, server, method, content);
@@ -276,8 +283,9 @@ impl RelayService {
         let (reply, run) = oneshot::channel();
         (self.events)(FromServer::Span(reply));
         let run = run.await.ok().flatten();
-        let (method, target, run) =
-            (subject.method.to_owned(), cut(subject.target), stated.or(run));
+        let method = subject.method.to_owned();
+        let target = cut(subject.target);
+        let run = stated.or(run);
         let name = match subject.method {
             "tools/call" | "prompts/get" => format!("{method} {target}"),
             _ => method.clone(),
@@ -309,7 +317,8 @@ impl RelayService {
         // Questions are withdrawn when the request ends or is cancelled.
         let _withdraw = Withdraw { events: &self.events, key: subject.key, is_over: false };
         let mut asked = FuturesUnordered::new();
-        let (mut beat, mut progress) = (interval(ALIVE_TIME), 0.0);
+        let mut beat = interval(ALIVE_TIME);
+        let mut progress = 0.0;
         let report = |progress, total, message: Option<&str>| {
             if let Some(context) = context {
                 context.progress(progress, total, message);

@@ -1,4 +1,5 @@
-//! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the answer.
+//! Calls of MCP servers' tools by models. A call that asks the user waits until a run has the
+//! answer.
 use crate::tools::events::AUDIT;
 use crate::tools::lost::LOST;
 use crate::tools::questions::{Called, ELICIT, Refused, answer, result_for_model};
@@ -39,7 +40,8 @@ const PREFIX: &str = "mcp-";
 /// Calls that wait for users.
 #[derive(Debug)]
 pub(crate) struct ServerCalls {
-    /// Prefix of the session ids of this process. Calls of another process, such as one before a restart, are lost.
+    /// Prefix of the session ids of this process. Calls of another process, such as one before a
+    /// restart, are lost.
     prefix: String,
     /// The calls by session id.
     waiting: Mutex<HashMap<String, Waiting>>,
@@ -111,8 +113,9 @@ impl ServerCalls {
                 return Called::Done(Err("no randomness is available".to_owned()));
             };
             let session = format!("{}{id}", self.prefix);
-            let (mut interrupts, mut questions, mut answered) =
-                (Vec::new(), Vec::new(), Vec::new());
+            let mut interrupts = Vec::new();
+            let mut questions = Vec::new();
+            let mut answered = Vec::new();
             for (key, request) in needs.requests {
                 let answer = match &request {
                     ServerRequest::Elicit(params) => {
@@ -125,11 +128,14 @@ impl ServerCalls {
                     }
                     ServerRequest::CreateMessage(params) => {
                         caller.sampled += 1;
-                        let (user, number, tool) = (caller.principal, caller.sampled, caller.tool);
+                        let user = caller.principal;
+                        let number = caller.sampled;
+                        let tool = caller.tool;
                         let context = SamplingContext::new(&key, user, caller.call_id, number);
                         let params = match caller.sampling.before((**params).clone(), context) {
                             Ok(params) => params,
-                            // Of an error, a server since 2026-07-28 is not notified, and asks again.
+                            // Of an error, a server since 2026-07-28 is not notified, and asks
+                            // again.
                             Err(error) => {
                                 let reason = refused.unwrap_or_else(|| error.to_string());
                                 return Called::Done(Err(reason));
@@ -157,9 +163,12 @@ impl ServerCalls {
                 call.answer(answered).await;
                 continue;
             }
-            let (principal, tool) = (caller.principal.to_owned(), caller.tool.to_owned());
-            let (call_id, since) = (caller.call_id.to_owned(), since_1970());
-            let (sampling, sampled) = (caller.sampling.clone(), caller.sampled);
+            let principal = caller.principal.to_owned();
+            let tool = caller.tool.to_owned();
+            let call_id = caller.call_id.to_owned();
+            let since = since_1970();
+            let sampling = caller.sampling.clone();
+            let sampled = caller.sampled;
             let waiting = Waiting {
                 call,
                 principal,
@@ -191,8 +200,8 @@ impl ServerCalls {
         all.values().any(|waiting| waiting.principal == principal && waiting.call_id == call_id)
     }
 
-    /// Continues calls with the answers of their user. Questions without an answer are cancelled. If a call waited in another
-    /// process, the calls in `lost` fail.
+    /// Continues calls with the answers of their user. Questions without an answer are cancelled.
+    /// If a call waited in another process, the calls in `lost` fail.
     ///
     /// # Errors
     /// An answer is for the call of another user.
@@ -216,7 +225,8 @@ impl ServerCalls {
                 .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session.to_owned()).or_default().insert(key.to_owned(), given);
         }
-        let (mut came, mut has_lost) = (Vec::new(), false);
+        let mut came = Vec::new();
+        let mut has_lost = false;
         for (session, mut given) in sessions {
             let Some(waiting) = self.take(&session, principal) else {
                 if lost.is_empty() || session.starts_with(&self.prefix) {
@@ -233,7 +243,8 @@ impl ServerCalls {
                 answered.push((key, given));
             }
             call.answer(answered).await;
-            let (tool, sampling) = (&*tool, &sampling);
+            let tool = &*tool;
+            let sampling = &sampling;
             let caller = Caller { principal, tool, call_id: &call_id, sampling, sampled };
             let called = self.advance(call, caller, model).await;
             came.push((call_id.as_str().into(), called));
@@ -284,7 +295,8 @@ impl ServerCalls {
     }
 }
 
-/// Returns the interrupt of a question, with the context of the question as metadata. `None` unless it has a form.
+/// Returns the interrupt of a question, with the context of the question as metadata. `None` unless
+/// it has a form.
 fn question(
     session: &str,
     key: &str,
@@ -318,7 +330,8 @@ fn cancelled() -> Result<Raw, ErrorObject> {
 
 /// Returns whether a further call of a user may wait, beside those of these users.
 fn has_room<'a>(waiting: impl Iterator<Item = &'a str>, user: &str) -> bool {
-    let (mut all, mut own) = (0, 0);
+    let mut all = 0;
+    let mut own = 0;
     waiting.for_each(|other| {
         all += 1;
         own += usize::from(other == user);

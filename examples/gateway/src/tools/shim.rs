@@ -1,4 +1,5 @@
-//! MCP on stdio, forwarded to an endpoint of Streamable HTTP, for agents that start their servers themselves.
+//! MCP on stdio, forwarded to an endpoint of Streamable HTTP, for agents that start their servers
+//! themselves.
 //!
 //! The environment has the URL of the endpoint and its secret.
 use crate::tools::page_server::{SECRET_VARIABLE, URL_VARIABLE};
@@ -88,7 +89,8 @@ impl Shim {
             }
             Message::Response(_) => (None, String::new()),
         };
-        // Only the newer protocol generation has these headers; each of its requests states the version.
+        // Only the newer protocol generation has these headers; each of its requests states the
+        // version.
         let mut headers = Vec::new();
         if let Message::Request(request) = &message
             && line.contains("io.modelcontextprotocol/protocolVersion")
@@ -101,7 +103,8 @@ impl Shim {
             return self.post(line, None, headers).await;
         };
         let shim = self.clone();
-        let (key, is_initialize) = (id.clone(), method == "initialize");
+        let key = id.clone();
+        let is_initialize = method == "initialize";
         let task = tokio::spawn(async move {
             shim.post(line, Some(key.clone()), headers).await;
             lock(&shim.open).remove(&key);
@@ -115,8 +118,8 @@ impl Shim {
         }
     }
 
-    /// Cancels a request by closing its connection, as the newer generation does. Returns whether the generation does
-    /// so.
+    /// Cancels a request by closing its connection, as the newer generation does. Returns whether
+    /// the generation does so.
     fn cancel(&self, line: &str) -> bool {
         if lock(&self.session).id.is_some() {
             return false;
@@ -174,7 +177,8 @@ impl Shim {
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
         let status = response.status();
         if is_stream {
-            let (mut bytes, mut decoder) = (response.bytes_stream(), Decoder::default());
+            let mut bytes = response.bytes_stream();
+            let mut decoder = Decoder::default();
             while let Some(chunk) = bytes.next().await {
                 decoder.push(&chunk?);
                 while let Some(Ok(frame)) = decoder.next_frame() {

@@ -1,4 +1,5 @@
-//! Tools of MCP servers in a program: connections that are kept, lists that change, and names without collisions.
+//! Tools of MCP servers in a program: connections that are kept, lists that change, and names
+//! without collisions.
 //!
 //! ```no_run
 //! use acp_types::v1::session_setup::{McpServer, McpServerStdio};

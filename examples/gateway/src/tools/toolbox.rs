@@ -98,7 +98,9 @@ impl Toolbox {
             Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);
         clock.description = Some("The date and the time of day, in UTC.".to_owned());
         let own = [clock].into_iter().chain(questions.tools().cloned()).collect();
-        let (merged, calls, started) = (Mutex::default(), ServerCalls::new()?, Instant::now());
+        let merged = Mutex::default();
+        let calls = ServerCalls::new()?;
+        let started = Instant::now();
         Ok(Self { own, servers, merged, questions, calls, started })
     }
 
@@ -117,7 +119,8 @@ impl Toolbox {
         self.servers.iter().filter(move |it| it.is_relayed && it.is_for(agent))
     }
 
-    /// Waits until the tools of all MCP servers are known. After the start of the program it does not wait.
+    /// Waits until the tools of all MCP servers are known. After the start of the program it does
+    /// not wait.
     pub async fn ready(&self) {
         let all = self.servers.iter().map(|it| it.server.ready());
         // Servers that take longer are offered when they are connected.
@@ -218,7 +221,9 @@ impl Toolbox {
             Ok(call) => call,
             Err(error) => return Called::Done(Err(error.to_string())),
         };
-        let (principal, tool, call_id) = (caller.user, &*request.name, request.id.as_str());
+        let principal = caller.user;
+        let tool = &*request.name;
+        let call_id = request.id.as_str();
         let called = Caller { principal, tool, call_id, sampling, sampled: 0 };
         match self.calls.advance(call, called, caller.model).await {
             Called::Asks(interrupts) if !caller.can_ask => {
@@ -256,8 +261,9 @@ impl Toolbox {
         Ok(came)
     }
 
-    /// Returns the calls of MCP servers' tools in the history that have no result and do not wait for the user. A server may be
-    /// unavailable after a restart, so its tools are those that neither the page nor the program has.
+    /// Returns the calls of MCP servers' tools in the history that have no result and do not wait
+    /// for the user. A server may be unavailable after a restart, so its tools are those that
+    /// neither the page nor the program has.
     fn unanswered(&self, input: &RunAgentInput, user: &str) -> Vec<ToolCallId> {
         let is_own = |name: &str| self.own.iter().any(|tool| tool.name == name);
         let is_of_page = |name: &str| input.tools.iter().flatten().any(|tool| tool.name == name);

@@ -9,7 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Lets a user ask and approve, with a wrong token in between; returns the records without their times.
+/// Lets a user ask and approve, with a wrong token in between; returns the records without their
+/// times.
 async fn recorded(content: bool) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
@@ -96,7 +97,8 @@ async fn runs_of_models_are_recorded() {
     let input = input("t", "1", "What time is it?");
     let chat = gateway.client.post(gateway.url("/api/ai/agents/hybrid/chat")).json(&input);
     let told = Run::new(&input, soon(chat.send()).await.unwrap()).rest().await;
-    assert_eq!((told.end(), told.results().len()), ("success", 1));
+    assert_eq!(told.end(), "success");
+    assert_eq!(told.results().len(), 1);
     gateway.signal(Signal::SIGTERM);
     assert!(gateway.ended().await.success());
     let text = fs::read_to_string(&path).unwrap();
@@ -128,10 +130,12 @@ async fn decision_of_a_rule_is_recorded() {
     let records: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let decided = records.iter().find(|record| record["event"] == "decision").unwrap();
-    assert_eq!((&decided["rule"], &decided["decision"]), (&json!(2), &json!("reject")));
+    assert_eq!(&decided["rule"], &json!(2));
+    assert_eq!(&decided["decision"], &json!("reject"));
     assert!(!decided["session"].as_str().unwrap().contains('"'), "{decided}");
     let answer = records.iter().find(|record| record["event"] == "answer").unwrap();
-    assert_eq!((&answer["decision"], &answer["by"]), (&json!("reject-once"), &json!("rule")));
+    assert_eq!(&answer["decision"], &json!("reject-once"));
+    assert_eq!(&answer["by"], &json!("rule"));
 }
 
 /// Each answer is recorded with its origin, and the stream has the same origin.
@@ -149,17 +153,16 @@ async fn answers_without_the_user_are_told_and_recorded() {
         let told = gateway.ask("t", "r", "permission").await.rest().await;
         let settled = ["acp.permission", "acp.permission.resolved"].map(|name| told.customs(name));
         let settled = settled.concat();
-        assert_eq!(
-            (&settled[0]["optionId"], &settled[0]["answeredBy"]),
-            (&json!(decision), &json!(by))
-        );
+        assert_eq!(&settled[0]["optionId"], &json!(decision));
+        assert_eq!(&settled[0]["answeredBy"], &json!(by));
         gateway.signal(Signal::SIGTERM);
         assert!(gateway.ended().await.success());
         let text = fs::read_to_string(&path).unwrap();
         let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let answers: Vec<_> = records.filter(|record| record["event"] == "answer").collect();
         assert_eq!(answers.len(), 1, "{answers:?}");
-        assert_eq!((&answers[0]["decision"], &answers[0]["by"]), (&json!(decision), &json!(by)));
+        assert_eq!(&answers[0]["decision"], &json!(decision));
+        assert_eq!(&answers[0]["by"], &json!(by));
         let content: Value = serde_json::from_str(answers[0]["content"].as_str().unwrap()).unwrap();
         assert!(content["title"].is_string() && content["options"].is_array(), "{content}");
     }

@@ -45,7 +45,8 @@ async fn unusable_agent_is_run_error() {
         for run in ["1", "2"] {
             let told = gateway.ask("t", run, "hello").await.rest().await;
             assert_eq!(told.tags(), ["RUN_STARTED", "RUN_ERROR"], "{agent}");
-            assert_eq!((told.end(), &*told.error().message), (*code, *message), "{agent}");
+            assert_eq!(told.end(), *code, "{agent}");
+            assert_eq!(&*told.error().message, *message, "{agent}");
         }
     }
 }
@@ -54,7 +55,8 @@ async fn unusable_agent_is_run_error() {
 async fn refused_session_names_login_methods() {
     let gateway = Gateway::script("wants-login", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
-    let (error, command) = (told.error(), script("wants-login"));
+    let error = told.error();
+    let command = script("wants-login");
     assert_eq!(told.end(), "ACP_AUTH_REQUIRED");
     let expected = format!(
         "Authentication required. Sign in: Log in (`browser`): restart the gateway with `--authenticate browser`; \
@@ -88,7 +90,8 @@ async fn reason_in_data_of_error_reaches_client_and_log() {
     let mut gateway = Gateway::script("gives-reason", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     let reason = "Internal error: Unauthorized (401) from https://api.example/v1?(hidden), token Bearer (hidden)";
-    assert_eq!((told.end(), &*told.error().message), ("ACP_INTERNAL_ERROR", reason));
+    assert_eq!(told.end(), "ACP_INTERNAL_ERROR");
+    assert_eq!(&*told.error().message, reason);
     let line = gateway.says("a run has failed").await;
     assert!(line.contains("Unauthorized (401)") && line.contains("ACP_INTERNAL_ERROR"), "{line}");
     assert!(!line.contains("key=k") && !line.contains("Bearer abc"), "{line}");
@@ -124,7 +127,8 @@ async fn crashed_agent_closes_open_messages() {
         assert_eq!(told.end(), "AGENT_EXITED");
         assert_eq!(told.error().message, "the agent closed the connection (exit status: 7)");
         assert_eq!(told.text(), "I was about to say that");
-        // The verifier checks that all messages are closed; the call has a result although the agent sent none.
+        // The verifier checks that all messages are closed; the call has a result although the
+        // agent sent none.
         assert_eq!(told.results().len(), 1);
     }
 }
@@ -133,7 +137,8 @@ async fn crashed_agent_closes_open_messages() {
 async fn crash_is_noticed_while_child_holds_pipe() {
     let gateway = Gateway::script("leaves-child", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "farewell"));
+    assert_eq!(told.end(), "AGENT_EXITED");
+    assert_eq!(&*told.text(), "farewell");
     assert!(told.error().message.contains("exit status: 7"), "{}", told.error().message);
 }
 
@@ -141,7 +146,8 @@ async fn crash_is_noticed_while_child_holds_pipe() {
 async fn agent_that_closes_output_is_ended() {
     let gateway = Gateway::script("closes-output", &["--exit-grace", "0"]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "farewell"));
+    assert_eq!(told.end(), "AGENT_EXITED");
+    assert_eq!(&*told.text(), "farewell");
     assert!(told.error().message.contains("exit status: 143"), "{}", told.error().message);
 }
 
@@ -256,7 +262,8 @@ async fn agent_that_stops_reading_is_cancelled_and_ended() {
 async fn turn_timeout_abandons_session() {
     let mut gateway = Gateway::script("cancellable", &["--turn-time", "0.5"]).await;
     let told = gateway.ask("t", "1", "work").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("TURN_TIMEOUT", "working"));
+    assert_eq!(told.end(), "TURN_TIMEOUT");
+    assert_eq!(&*told.text(), "working");
     gateway.says("agent: cancelled").await;
 }
 
@@ -269,10 +276,12 @@ async fn session_belongs_to_one_thread() {
     assert_eq!(two.end(), "ACP_INVALID_REQUEST");
     assert!(two.error().message.ends_with("the session s is in use"), "{}", two.error().message);
     let one = one.rest().await;
-    assert_eq!((one.end(), &*one.text()), ("success", "mine"));
+    assert_eq!(one.end(), "success");
+    assert_eq!(&*one.text(), "mine");
 }
 
-/// The log for a page that has stopped reading is bounded, and the page can still read the run's end.
+/// The log for a page that has stopped reading is bounded, and the page can still read the run's
+/// end.
 #[tokio::test]
 async fn flooding_run_is_ended() {
     // With a fixed threshold, glibc returns freed blocks, so that what counts is what is held.
@@ -289,7 +298,8 @@ async fn flooding_run_is_ended() {
     assert_eq!(told.error().message, "The run has more output than its log holds.");
     assert!(told.text().len() > 4 * 1024 * 1024, "all of it is there");
     let next = gateway.ask("t", "2", "and now?").await.rest().await;
-    assert_eq!((next.end(), &*next.text()), ("success", "quiet"));
+    assert_eq!(next.end(), "success");
+    assert_eq!(&*next.text(), "quiet");
     // The pages of the program itself, which are read as they are needed, are among both.
     #[cfg(target_os = "linux")]
     {
@@ -311,14 +321,17 @@ fn kilobytes(gateway: &Gateway, name: &str) -> Option<u64> {
 async fn flood_of_useless_lines_is_not_logged_and_ends_agent() {
     let mut gateway = Gateway::script("floods-log", &[]).await;
     let told = gateway.ask("t", "1", "go").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "that was much"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "that was much");
     let told = gateway.ask("t", "2", "on").await.rest().await;
     assert_eq!(told.end(), "AGENT_EXITED");
     let message = &told.error().message;
     let why =
         "the agent was ended, because it wrote more than 10000 lines in 10 s that are invalid";
     assert!(message.starts_with(why), "{message}");
-    let (mut logged, mut left_out, mut reasons) = (0, 0, 0);
+    let mut logged = 0;
+    let mut left_out = 0;
+    let mut reasons = 0;
     while let Some(line) = gateway.line().await {
         logged += u64::from(line.contains("UnknownSession"));
         if let Some((count, _)) = line.split_once(" further lines") {
@@ -341,10 +354,12 @@ async fn flood_of_standard_error_is_bounded() {
     let mut gateway = Gateway::script("floods-errors", &["--exit-grace", "0"]).await;
     for run in ["1", "2"] {
         let told = gateway.ask("t", run, "go").await.rest().await;
-        assert_eq!((told.end(), &*told.text()), ("success", "that was much"));
+        assert_eq!(told.end(), "success");
+        assert_eq!(&*told.text(), "that was much");
     }
     gateway.signal(nix::sys::signal::Signal::SIGTERM);
-    let (mut passed, mut left_out) = (0, 0);
+    let mut passed = 0;
+    let mut left_out = 0;
     while let Some(line) = gateway.line().await {
         passed += if line.starts_with("agent: ") { line.len() + 1 } else { 0 };
         let report =
@@ -383,11 +398,13 @@ async fn images_need_the_capability() {
 async fn contradictory_lines_are_ignored() {
     let mut gateway = Gateway::script("lies", &[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "the truth"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "the truth");
     let answered = gateway.says("agent: of nobody").await;
     assert!(answered.contains(r#""outcome":"cancelled""#), "{answered}");
     let next = gateway.ask("t", "2", "hello").await.rest().await;
-    assert_eq!((next.end(), &*next.text()), ("success", "again"));
+    assert_eq!(next.end(), "success");
+    assert_eq!(&*next.text(), "again");
 }
 
 #[tokio::test]
@@ -406,6 +423,7 @@ async fn invalid_stop_reason_ends_turn() {
     .enumerate()
     {
         let told = gateway.ask("t", &run.to_string(), "hello").await.rest().await;
-        assert_eq!((&*told.text(), told.end()), (said, end));
+        assert_eq!(&*told.text(), said);
+        assert_eq!(told.end(), end);
     }
 }

@@ -31,7 +31,8 @@ async fn cancelling_unknown_run_is_not_found() {
     gateway.ask("t", "over", "hello").await.rest().await;
     for run in ["never", "over"] {
         let (status, said) = gateway.post(&format!("runs/{run}/cancel"), &Value::Null).await;
-        assert_eq!((status.as_u16(), &*said), (404, "no such run is going on"));
+        assert_eq!(status.as_u16(), 404);
+        assert_eq!(&*said, "no such run is going on");
     }
 }
 
@@ -64,7 +65,8 @@ async fn thread_has_one_run_at_a_time() {
         ("another", "1", "another run has this id"),
     ] {
         let (status, said) = refusal(gateway.chat(&input(thread, id, "hello")).await).await;
-        assert_eq!((status.as_u16(), &*said), (409, message), "{thread} {id}");
+        assert_eq!(status.as_u16(), 409, "{thread} {id}");
+        assert_eq!(&*said, message, "{thread} {id}");
     }
     gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-once" })).await;
     assert_eq!(run.rest().await.end(), "success");
@@ -80,7 +82,8 @@ async fn unread_run_is_cancelled_after_grace() {
     drop(run);
     gateway.says("agent: cancelled").await;
     let next = gateway.ask("t", "2", "again").await.rest().await;
-    assert_eq!((next.end(), &*next.text()), ("success", "and again"));
+    assert_eq!(next.end(), "success");
+    assert_eq!(&*next.text(), "and again");
 }
 
 #[cfg(unix)]
@@ -94,7 +97,8 @@ async fn run_waits_for_end_of_cancelled_run() {
     let next = gateway.ask("t", "2", "again").await;
     assert_eq!(run.rest().await.end(), "cancelled");
     let next = next.rest().await;
-    assert_eq!((next.end(), &*next.text()), ("success", "a new session"));
+    assert_eq!(next.end(), "success");
+    assert_eq!(&*next.text(), "a new session");
     // The question in the abandoned session has an answer.
     let answer = gateway.says("agent: permission").await;
     assert!(answer.contains(r#""outcome":{"outcome":"cancelled"}"#), "{answer}");
@@ -110,5 +114,6 @@ async fn run_is_cancelled_during_agent_start() {
     gateway.says("agent: started").await;
     assert_eq!(gateway.post("runs/1/cancel", &Value::Null).await.0, 202);
     let told = Run::new(&input, soon(request).await.unwrap().unwrap()).rest().await;
-    assert_eq!((told.tags(), told.end()), (vec!["RUN_STARTED", "RUN_FINISHED"], "cancelled"));
+    assert_eq!(told.tags(), vec!["RUN_STARTED", "RUN_FINISHED"]);
+    assert_eq!(told.end(), "cancelled");
 }

@@ -52,7 +52,8 @@ async fn unusable_settings_end_the_start() {
         (["--cwd", "/dev/null"], "gateway: --cwd: /dev/null is not a directory\n"),
     ] {
         let (status, said) = refused(&arguments).await;
-        assert_eq!((status, &*said), (Some(1), message), "{arguments:?}");
+        assert_eq!(status, Some(1), "{arguments:?}");
+        assert_eq!(&*said, message, "{arguments:?}");
     }
 }
 
@@ -157,7 +158,8 @@ async fn transport_that_agent_is_known_to_refuse_is_not_tried() {
         let path = search_path(folder.path());
         let mut gateway = Gateway::start(&["--agent", program], &[("PATH", &path)]).await;
         let told = gateway.run(&crate::page_tools::asking("t", "1", "Hi")).await.rest().await;
-        assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+        assert_eq!(told.end(), "success");
+        assert_eq!(&*told.text(), "without tools");
         for member in refused {
             let line = gateway.says("refused: ").await;
             assert!(
@@ -209,14 +211,16 @@ async fn agent_of_registry_is_installed_with_consent() {
     let expected = format!(
         "gateway: --agent: New one is not installed: run `{next}`; `gateway agents` lists the known agents\n"
     );
-    assert_eq!((status, said), (Some(1), expected));
+    assert_eq!(status, Some(1));
+    assert_eq!(said, expected);
     let words: Vec<_> = next.split(' ').skip(1).collect();
     let (status, shown, said) = run(&words).await;
     assert_eq!(status, Some(1));
     assert!(shown.contains(&archive), "{shown}");
     assert!(said.contains("expected `--yes`") && said.contains("nothing was installed"), "{said}");
     let (status, shown, said) = run(&[&words[..], &["--yes"]].concat()).await;
-    assert_eq!((status, &*said), (Some(0), ""), "{shown}");
+    assert_eq!(status, Some(0), "{shown}");
+    assert_eq!(&*said, "", "{shown}");
     assert!(shown.lines().last().unwrap().starts_with("installed "), "{shown}");
     let (_, table, _) = run(&["agents", "--agents", registry]).await;
     let row = table.lines().find(|line| line.starts_with("new-one ")).unwrap();
@@ -241,7 +245,8 @@ async fn agents_are_listed() {
         .env("GEMINI_API_KEY", "secret-key")
         .env_remove("XAI_API_KEY");
     let Output { status, stdout, stderr } = crate::gateway::soon(command.output()).await.unwrap();
-    assert_eq!((status.code(), &*stderr), (Some(0), &b""[..]));
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(&*stderr, &b""[..]);
     let table = String::from_utf8(stdout).unwrap();
     let row = |agent: &str| {
         let row = table.lines().find(|line| line.split(' ').next() == Some(agent)).unwrap();

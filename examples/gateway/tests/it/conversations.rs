@@ -74,7 +74,8 @@ async fn changed_conversation_gets_new_session_with_history() {
     // The last answer is requested again.
     run(&gateway, "4", &messages).await;
     let (session, texts) = prompt(&mut gateway).await;
-    assert_eq!((&*session, texts.last().map(String::as_str)), ("s3", Some("too")));
+    assert_eq!(&*session, "s3");
+    assert_eq!(texts.last().map(String::as_str), Some("too"));
 }
 
 #[tokio::test]
@@ -88,7 +89,8 @@ async fn session_lasts_one_turn_by_setting() {
     let told = run(&gateway, "2", &messages).await;
     assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
     let (session, texts) = prompt(&mut gateway).await;
-    assert_eq!((&*session, texts.len()), ("s2", 2));
+    assert_eq!(&*session, "s2");
+    assert_eq!(texts.len(), 2);
     assert!(texts[0].contains("one") && texts[0].contains("answer"), "{texts:?}");
     gateway.says("agent: closed").await;
 }
@@ -116,11 +118,13 @@ async fn allowed_forwarded_props_are_applied() {
         let params: Vec<_> = had.iter().map(|it| it["params"].clone()).collect();
         let meta = &prompt["params"]["_meta"];
         if settings.is_empty() {
-            assert_eq!((params, meta), (Vec::new(), &Value::Null));
+            assert!(params.is_empty(), "{params:?}");
+            assert_eq!(meta, &Value::Null);
         } else {
             let mode = json!({ "sessionId": "s1", "modeId": "plan" });
             let config = json!({ "sessionId": "s1", "configId": "model", "value": "m" });
-            assert_eq!((params, meta), (vec![mode, config], &json!({ "tenant": 7 })));
+            assert_eq!(params, vec![mode, config]);
+            assert_eq!(meta, &json!({ "tenant": 7 }));
         }
     }
 }

@@ -56,8 +56,9 @@ fn named_tests_exist() {
     assert_eq!(unknown, []);
 }
 
-/// Returns whether a file of the repository defines a name: a Rust item, a function of JavaScript or a test of it. The path starts
-/// at the root or at `examples`; a name without a folder is a file of these tests.
+/// Returns whether a file of the repository defines a name: a Rust item, a function of JavaScript
+/// or a test of it. The path starts at the root or at `examples`; a name without a folder is a file
+/// of these tests.
 fn is_defined(file: &str, name: &str) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let own = format!("gateway/tests/it/{file}.rs");

@@ -21,7 +21,8 @@ async fn tools_are_listed_with_their_source() {
     let (status, listed) = get(&gateway, "/api/tools").await;
     assert_eq!(status, StatusCode::OK);
     let clock = &listed["tools"][0];
-    assert_eq!((&clock["name"], &clock["source"]), (&json!("clock"), &json!("local")));
+    assert_eq!(&clock["name"], &json!("clock"));
+    assert_eq!(&clock["source"], &json!("local"));
     assert_eq!(clock["parameters"], json!([]));
 }
 
@@ -79,7 +80,8 @@ async fn agent_capabilities_are_listed() {
     assert_eq!(hybrid["tools"]["items"][0]["name"], "clock");
     let url = gateway.url("/api/ai/agents/nobody/capabilities");
     let (status, said) = refusal(soon(gateway.client.get(url).send()).await.unwrap()).await;
-    assert_eq!((status, &*said), (StatusCode::NOT_FOUND, "there is no agent `nobody`"));
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert_eq!(&*said, "there is no agent `nobody`");
 
     let one = Gateway::demo(&["--acp-version", "1"]).await;
     let (_, demo) = get(&one, "/api/ai/agents/demo/capabilities").await;
@@ -159,7 +161,8 @@ async fn websocket_chat_reports_tools_with_source() {
     let find = |kind: &str| told.iter().find(|message| message["type"] == kind).unwrap();
     let (start, complete, end) = (find("tool_start"), find("tool_complete"), find("complete"));
     assert_eq!(start["tool_name"], "clock");
-    assert_eq!((&start["tool_input"], &start["source"]), (&json!("{}"), &json!("local")));
+    assert_eq!(&start["tool_input"], &json!("{}"));
+    assert_eq!(&start["source"], &json!("local"));
     assert!(start["timestamp"].as_str().unwrap().ends_with('Z'), "{start}");
     let result = complete["tool_result"].as_str().unwrap();
     assert!(tokens(&told).ends_with(&format!("It is {result}.")), "{}", tokens(&told));
@@ -238,8 +241,8 @@ async fn socket_is_read_during_answer() {
 #[tokio::test]
 async fn sockets_end_with_gateway() {
     let gateway = Gateway::script("cancellable", &["--cancel-grace", "0"]).await;
-    let (mut idle, mut chat) =
-        (Chat::open(&gateway, "agent").await, Chat::open(&gateway, "agent").await);
+    let mut idle = Chat::open(&gateway, "agent").await;
+    let mut chat = Chat::open(&gateway, "agent").await;
     let message = json!({ "type": "message", "conversation_id": "c", "content": "work" });
     chat.0.send(Message::text(message.to_string())).await.unwrap();
     let said = soon(chat.0.next()).await.unwrap().unwrap();

@@ -13,7 +13,8 @@ fn trusting(certificate: &Certificate) -> reqwest::Client {
 
 #[tokio::test]
 async fn listener_is_encrypted_and_certificate_is_replaced() {
-    let (first, second) = (Certificate::new(), Certificate::new());
+    let first = Certificate::new();
+    let second = Certificate::new();
     let [cert, key] = ["certificate.pem", "key.pem"].map(|name| first.file(name));
     let mut command = command(&["--agent", &script("tells-servers")]);
     command.env("GATEWAY_SITE_TLS_CERT", &cert).env("GATEWAY_SITE_TLS_KEY", &key);
@@ -21,9 +22,11 @@ async fn listener_is_encrypted_and_certificate_is_replaced() {
     let mut gateway = Gateway::listening(command).await;
     let url = |path: &str| format!("https://{}{path}", gateway.address);
     let page = |client: &reqwest::Client, query: &str| soon(client.get(url(query)).send());
-    let (trusts_first, trusts_second) = (trusting(&first), trusting(&second));
+    let trusts_first = trusting(&first);
+    let trusts_second = trusting(&second);
     let response = page(&trusts_first, "/healthz").await.unwrap();
-    assert_eq!((response.status().as_u16(), response.version()), (200, reqwest::Version::HTTP_2));
+    assert_eq!(response.status().as_u16(), 200);
+    assert_eq!(response.version(), reqwest::Version::HTTP_2);
     assert!(page(&trusts_second, "/healthz").await.is_err());
     let client = http().redirect(reqwest::redirect::Policy::none());
     let trusted = reqwest::Certificate::from_pem(first.pem.as_bytes()).unwrap();

@@ -123,7 +123,8 @@ async fn run_cut_off_by_a_kill_ends_when_it_is_read() {
     let mut watched = connected(&gateway, "agent", "t", "1").await;
     watched.until("working").await;
     let listed = request(&gateway, Method::GET, "/t", None).await.1;
-    assert_eq!((&listed["isRunning"], &listed["runId"]), (&json!(true), &json!("1")), "{listed}");
+    assert_eq!(&listed["isRunning"], &json!(true), "{listed}");
+    assert_eq!(&listed["runId"], &json!("1"), "{listed}");
     let removed = request(&gateway, Method::DELETE, "/t", None).await;
     assert_eq!(removed.0, StatusCode::CONFLICT, "{}", removed.1);
     kill(gateway).await;
@@ -181,14 +182,16 @@ async fn session_of_the_agent_is_loaded_after_a_restart() {
     let message = json!({ "id": "2-user", "role": "user", "content": "three" });
     asked["messages"].as_array_mut().unwrap().push(message);
     let told = gateway.run(&asked).await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "and on"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "and on");
     let loading = gateway.says("agent: asked").await;
     assert!(loading.contains(r#""method":"session/load""#), "{loading}");
     let prompt = gateway.says("agent: asked").await;
     assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
 }
 
-/// An agent that reports facts while it resumes, and one that repeats the conversation after its response.
+/// An agent that reports facts while it resumes, and one that repeats the conversation after its
+/// response.
 #[cfg(unix)]
 #[tokio::test]
 async fn conversation_and_session_survive_each_way_of_a_restart() {
@@ -262,7 +265,8 @@ async fn repeated_input_follows_its_run_after_a_restart() {
     }
 }
 
-/// Runs an input with an agent that records its prompts. Returns its texts, and the notices in the page.
+/// Runs an input with an agent that records its prompts. Returns its texts, and the notices in the
+/// page.
 #[cfg(unix)]
 async fn prompted(gateway: &mut Gateway, input: &Value) -> (Vec<String>, Vec<Value>) {
     let told = gateway.run(input).await.rest().await;
@@ -295,7 +299,8 @@ async fn conversation_of_an_agent_without_sessions_is_told_again_after_a_restart
     assert_eq!(notice["title"], "The agent continues in a new session");
     assert!(notice["description"].as_str().unwrap().contains("say it again"), "{notice}");
     let (texts, notices) = prompted(&mut gateway, &input("t", "3", "three")).await;
-    assert_eq!((texts, notices.len()), (vec!["three".to_owned()], 0), "its session is known");
+    assert_eq!(texts, vec!["three".to_owned()], "its session is known");
+    assert_eq!(notices.len(), 0, "its session is known");
     kill(gateway).await;
 
     let mut gateway = kept.gateway(&["--agent", &agent]).await;
@@ -310,7 +315,8 @@ async fn conversation_of_an_agent_without_sessions_is_told_again_after_a_restart
     for said in ["User: one", "User: two", "User: three", "Assistant: answer"] {
         assert!(texts[0].contains(said), "{texts:?}");
     }
-    assert_eq!((&*texts[1], notices.len()), ("four", 1));
+    assert_eq!(&*texts[1], "four");
+    assert_eq!(notices.len(), 1);
 }
 
 /// A client without the conversation posts during a run of another client.
@@ -330,7 +336,8 @@ async fn message_that_waited_follows_the_whole_answer() {
     gateway.post(&format!("interrupts/{asked}"), &answer).await;
     let first = first.rest().await;
     let second = Run::new(waited, waiting.await).rest().await;
-    assert_eq!((first.end(), second.end()), ("success", "success"));
+    assert_eq!(first.end(), "success");
+    assert_eq!(second.end(), "success");
 
     let told = connected(&gateway, "demo", "t", waited["runId"].as_str().unwrap()).await;
     let told = told.rest().await;
@@ -355,7 +362,8 @@ async fn conversations_are_listed_searched_renamed_and_removed() {
 
     let renamed = json!({ "title": "  Mine\nnow " });
     let (status, thread) = request(&gateway, Method::PATCH, "/a", Some(renamed)).await;
-    assert_eq!((status, &thread["title"]), (StatusCode::OK, &json!("Mine now")));
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(&thread["title"], &json!("Mine now"));
     assert_eq!(thread["agent"], "demo");
     assert!(thread["createdAt"].as_i64() <= thread["updatedAt"].as_i64(), "{thread}");
     for wrong in [json!({ "title": " " }), json!({}), json!({ "name": "x" })] {
@@ -365,15 +373,14 @@ async fn conversations_are_listed_searched_renamed_and_removed() {
     assert_eq!(request(&gateway, Method::DELETE, "/a", None).await.0, 204);
     for method in [Method::GET, Method::DELETE] {
         let (status, why) = request(&gateway, method, "/a", None).await;
-        assert_eq!(
-            (status, &why["error"]),
-            (StatusCode::NOT_FOUND, &json!("there is no such conversation"))
-        );
+        assert_eq!(status, StatusCode::NOT_FOUND);
+        assert_eq!(&why["error"], &json!("there is no such conversation"));
     }
     assert_eq!(gateway.follow("a-1", None).await.status(), 404, "its run is gone as well");
     assert_eq!(titles(&gateway, "").await, ["hello", "second 100% question"]);
     let empty = connected(&gateway, "demo", "a", "new").await.rest().await;
-    assert_eq!((empty.end(), texts(&empty).len()), ("success", 0), "it can begin again");
+    assert_eq!(empty.end(), "success", "it can begin again");
+    assert_eq!(texts(&empty).len(), 0, "it can begin again");
 }
 
 #[tokio::test]

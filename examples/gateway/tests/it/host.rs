@@ -39,13 +39,14 @@ impl Host {
     }
 
     async fn gateway_with(&self, may: &str, requests: &str) -> Gateway {
-        let (config, file) =
-            (self.folder.path().join("config"), self.folder.path().join("requests"));
+        let config = self.folder.path().join("config");
+        let file = self.folder.path().join("requests");
         fs::write(&file, requests).unwrap();
         let command = script("asks-host");
         let settings = format!("[agents.own]\ncommand = {command:?}\n{may}\n");
         fs::write(&config, settings.replace("ROOT", self.root().to_str().unwrap())).unwrap();
-        let (config, file) = (config.to_str().unwrap(), file.to_str().unwrap());
+        let config = config.to_str().unwrap();
+        let file = file.to_str().unwrap();
         let secret = [("REQUESTS", file), ("A_SECRET_OF_THE_GATEWAY", "secret")];
         Gateway::start(&["--config", config], &secret).await
     }
@@ -71,7 +72,8 @@ impl Gateway {
 async fn ask(host: &Host, may: &str, requests: &[(&str, Value)]) -> Vec<Result<Value, String>> {
     let mut gateway = host.gateway(may, requests).await;
     let told = gateway.ask("t", "1", "go").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "asked"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "asked");
     let mut results = Vec::new();
     for _ in requests {
         let answer = gateway.answered().await;
@@ -188,11 +190,13 @@ async fn files_below_root_are_found_by_name() {
     let mut names: Vec<_> =
         body["files"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     names.sort_unstable();
-    assert_eq!((status, names), (200, parsers.to_vec()), "in any case, without ignored files");
+    assert_eq!(status, 200, "in any case, without ignored files");
+    assert_eq!(names, parsers.to_vec(), "in any case, without ignored files");
     assert_eq!(found(&gateway, "own", "a%20b").await, files(&["src/a b.rs"]));
     assert_eq!(found(&gateway, "own", "nothing").await, files(&[]));
     let (status, refused) = found(&gateway, "missing", "a").await;
-    assert_eq!((status, &refused["error"]), (404, &json!("there is no agent `missing`")));
+    assert_eq!(status, 404);
+    assert_eq!(&refused["error"], &json!("there is no agent `missing`"));
 
     let without_files = host.gateway(RUNS, &[]).await;
     assert_eq!(found(&without_files, "own", "parser").await, files(&[]), "with `fs = \"off\"`");

@@ -18,7 +18,8 @@ async fn one_connection_carries_all_sessions() {
     let gateway = Gateway::configured(&h2c(&url)).await;
     for (thread, run) in [("t", "1"), ("u", "2"), ("t", "3")] {
         let told = gateway.ask(thread, run, "go").await.rest().await;
-        assert_eq!((told.end(), &*told.text()), ("success", "done"));
+        assert_eq!(told.end(), "success");
+        assert_eq!(&*told.text(), "done");
     }
     // The first session's stream stays open during the other's, and is not opened again.
     for (what, session) in [
@@ -31,7 +32,8 @@ async fn one_connection_carries_all_sessions() {
         ("session/prompt", Some("s")),
     ] {
         let had = next(&mut heard, what).await;
-        assert_eq!((had.version, had.connection), (Version::HTTP_2, 0), "{what}");
+        assert_eq!(had.version, Version::HTTP_2, "{what}");
+        assert_eq!(had.connection, 0, "{what}");
         let found = had.headers.get("acp-session-id").map(|id| id.to_str().unwrap());
         assert_eq!(found, session, "{what}");
     }
@@ -73,7 +75,8 @@ async fn idle_sessions_release_their_streams() {
 
 #[tokio::test]
 async fn https_agent_must_be_trusted() {
-    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let certificate = Certificate::new();
+    let other = Certificate::new();
     let roots = other.file("certificate.pem");
     let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];
     let (url, mut heard) = Agent::serve_over(Does::Works, Some(certificate.acceptor(&[]))).await;

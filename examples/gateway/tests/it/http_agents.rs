@@ -73,7 +73,9 @@ impl Agent {
         tls: Option<TlsAcceptor>,
     ) -> (String, mpsc::UnboundedReceiver<Had>) {
         let (had, heard) = mpsc::unbounded_channel();
-        let (opened, streams, prompt) = (Arc::default(), Arc::default(), Arc::default());
+        let opened = Arc::default();
+        let streams = Arc::default();
+        let prompt = Arc::default();
         let agent = Self { does, connection: 0, opened, streams, prompt, had };
         let of_connection = move |connection| {
             Router::new().fallback(handle).with_state(Self { connection, ..agent.clone() })
@@ -113,8 +115,8 @@ impl Agent {
     }
 }
 
-/// Serves each connection, by its number, over HTTP/1.1 and HTTP/2, and over TLS if there is an acceptor.
-/// Returns the base of its URLs.
+/// Serves each connection, by its number, over HTTP/1.1 and HTTP/2, and over TLS if there is an
+/// acceptor. Returns the base of its URLs.
 pub(crate) async fn serve(
     of_connection: impl Fn(usize) -> Router + Send + 'static,
     tls: Option<TlsAcceptor>,
@@ -234,7 +236,8 @@ async fn http_agent_completes_turns() {
     let (gateway, mut heard) = start(Does::Works).await;
     for run in ["1", "2"] {
         let told = gateway.ask("t", run, "go").await.rest().await;
-        assert_eq!((told.end(), &*told.text()), ("success", "done"));
+        assert_eq!(told.end(), "success");
+        assert_eq!(&*told.text(), "done");
     }
     let began = next(&mut heard, "initialize").await;
     assert_eq!(began.headers["content-type"], "application/json");
@@ -329,7 +332,8 @@ async fn refused_http_agent_is_auth_required() {
         for run in ["1", "2"] {
             let told = gateway.ask("t", run, "go").await.rest().await;
             let expected = format!("the agent denies access {expected}");
-            assert_eq!((told.end(), &told.error().message), ("ACP_AUTH_REQUIRED", &expected));
+            assert_eq!(told.end(), "ACP_AUTH_REQUIRED");
+            assert_eq!(&told.error().message, &expected);
             // Another connection may be accepted.
             next(&mut heard, "initialize").await;
         }

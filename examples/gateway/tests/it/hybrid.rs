@@ -88,7 +88,8 @@ async fn model_runs_are_stopped_and_queued() {
     first.until("word").await;
     let second = gateway.chat(&input("t", "2", "Hi")).await;
     let (status, said) = refusal(second).await;
-    assert_eq!((status, &*said), (StatusCode::CONFLICT, "a run is going on in this thread"));
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(&*said, "a run is going on in this thread");
     let (status, _) = gateway.post("runs/1/cancel", &json!({})).await;
     assert_eq!(status, StatusCode::ACCEPTED);
     assert_eq!(first.rest().await.end(), "cancelled");
@@ -203,7 +204,8 @@ async fn model_endpoint_calls_tools_of_gateway_and_page() {
     assert!(told.tags().contains(&"REASONING_MESSAGE_CONTENT"));
     assert_eq!(told.results().len(), 1);
     let usage = serde_json::to_value(&told.finished().usage).unwrap();
-    assert_eq!((&usage[0]["model"], &usage[0]["inputTokens"]), (&json!("small"), &json!(7)));
+    assert_eq!(&usage[0]["model"], &json!("small"));
+    assert_eq!(&usage[0]["inputTokens"], &json!(7));
 
     let asked = endpoint.asked.lock().unwrap();
     let [(version, headers, first), (_, _, second)] = &asked[..] else {
@@ -251,7 +253,8 @@ async fn model_receives_the_whole_answer_that_a_run_waited_for() {
     endpoint.permits.add_permits(answers.len());
     assert_eq!(first.rest().await.text(), "One.");
     let second = Run::new(&inputs[1 - which], select_all(waiting).await.0).rest().await;
-    assert_eq!((second.end(), &*second.text()), ("success", "Two."));
+    assert_eq!(second.end(), "success");
+    assert_eq!(&*second.text(), "Two.");
 
     let asked = endpoint.asked.lock().unwrap();
     let [_, (_, _, asked)] = &asked[..] else { panic!("asked {}", asked.len()) };
@@ -276,7 +279,8 @@ async fn a_model_behind_https_may_speak_http_2_alone() {
     let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];
     let gateway = Gateway::start(&["--config", file.path().to_str().unwrap()], &roots).await;
     let told = gateway.ask("t", "1", "Hi").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "Over HTTP/2."));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "Over HTTP/2.");
     let asked = endpoint.asked.lock().unwrap();
     assert_eq!(asked.iter().map(|asked| asked.0).collect::<Vec<_>>(), [Version::HTTP_2]);
 }

@@ -57,7 +57,8 @@ impl Asked {
     }
 }
 
-/// Begins a call of a tool that asks, by a model. Returns the input with the answer to its first question.
+/// Begins a call of a tool that asks, by a model. Returns the input with the answer to its first
+/// question.
 pub(crate) async fn booking(gateway: &Gateway) -> Value {
     let mut asked = input("t", "1", "book");
     let url = gateway.url("/api/ai/agents/hybrid/chat");
@@ -183,7 +184,8 @@ async fn declined_and_cancelled_answers_reach_agent() {
     ] {
         let asked = Asked::for_word(&gateway, thread, "form").await;
         let next = gateway.run(&asked.answered("2", status, &payload)).await.rest().await;
-        assert_eq!((next.end(), &*next.text()), ("success", said));
+        assert_eq!(next.end(), "success");
+        assert_eq!(&*next.text(), said);
     }
 }
 
@@ -214,7 +216,8 @@ async fn unanswered_question_expires() {
         }
     }
     let next = next.expect("the question does not end");
-    assert_eq!((next.end(), &*next.text()), ("success", "Another time, then. "));
+    assert_eq!(next.end(), "success");
+    assert_eq!(&*next.text(), "Another time, then. ");
     let late = asked.answered("late", "resolved", &json!({ "name": "Ada", "seat": "aisle" }));
     // `RUN_FINISHED`, so that the client forgets the question.
     assert_eq!(gateway.run(&late).await.rest().await.end(), "cancelled");

@@ -100,7 +100,8 @@ async fn users_have_process_root_and_environment_of_their_own() {
     let host = Host::new(&settings, &[("key", "second\n")]).await;
     let alice = host.place("alice", "1").await;
     let bob = host.place("bob", "1").await;
-    let (of_alice, of_bob) = (host.root("alice"), host.root("bob"));
+    let of_alice = host.root("alice");
+    let of_bob = host.root("bob");
     assert_eq!(alice[1..], [&*of_alice, "first", &*of_alice]);
     assert_eq!(bob[1..], [&*of_bob, "second", &*of_bob]);
     assert_ne!(alice[0], bob[0], "they have different processes");

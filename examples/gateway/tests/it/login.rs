@@ -101,7 +101,8 @@ async fn agents_are_listed_with_state_and_methods() {
     let described = login.get(LOGIN).await;
     assert_eq!(described["enabled"], true);
     assert_eq!(described["state"], "needs-login", "by `auth/status`");
-    assert_eq!((&described["logout"], &described["accounts"]), (&json!(true), &json!([])));
+    assert_eq!(&described["logout"], &json!(true));
+    assert_eq!(&described["accounts"], &json!([]));
     let methods = json!([
         { "id": "browser", "name": "Log in", "description": "Opens a browser.", "kind": "agent" },
         { "id": "slow", "name": "Slow", "kind": "agent" },
@@ -123,7 +124,8 @@ async fn method_of_agent_logs_in() {
     let login = SignsIn::start(&[], &[]).await;
     assert_eq!(login.ask("1").await.end(), "ACP_AUTH_REQUIRED");
     let ended = login.log_in(json!({ "methodId": "browser" })).await;
-    assert_eq!((&ended["state"], &ended["methodId"]), (&json!("done"), &json!("browser")));
+    assert_eq!(&ended["state"], &json!("done"));
+    assert_eq!(&ended["methodId"], &json!("browser"));
     assert_eq!(login.get("/api/ai/agents").await["agents"][0]["state"], "ready");
     assert_eq!(login.get(LOGIN).await["accounts"], json!(["Ada"]));
     assert_eq!(login.ask("2").await.end(), "success");
@@ -136,7 +138,8 @@ async fn variable_logs_in_and_is_in_no_log() {
     let ended = login.log_in(json!({ "methodId": "key", "variables": variables })).await;
     assert_eq!(ended["state"], "done", "{ended}");
     let told = login.ask("1").await;
-    assert_eq!((told.end(), &*told.text()), ("success", "hello with Ada"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "hello with Ada");
     let log = login.log().await;
     assert!(log.contains("a login has ended") && log.contains("starting with (hidden)"), "{log}");
     assert!(!log.contains(KEY), "{log}");
@@ -192,10 +195,8 @@ async fn terminal_logs_in() {
     login.until(shown("Your code?")).await;
     login.request(Method::POST, &input, Some(json!({ "text": "no\r" }))).await;
     let ended = login.ended().await;
-    assert_eq!(
-        (&ended["state"], &ended["message"]),
-        (&json!("failed"), &json!("the program ended with exit status: 3"))
-    );
+    assert_eq!(&ended["state"], &json!("failed"));
+    assert_eq!(&ended["message"], &json!("the program ended with exit status: 3"));
     assert!(ended["screen"].as_str().unwrap().ends_with("a wrong code"), "{ended}");
 }
 
@@ -357,18 +358,14 @@ async fn agent_of_version_2_logs_in_and_out() {
     ]);
     for method in ["browser", "cli"] {
         let described = login.get(LOGIN).await;
-        assert_eq!(
-            (&described["state"], &described["logout"]),
-            (&json!("needs-login"), &json!(true))
-        );
+        assert_eq!(&described["state"], &json!("needs-login"));
+        assert_eq!(&described["logout"], &json!(true));
         assert_eq!(described["methods"], methods);
         assert_eq!(login.ask(&format!("{method}-1")).await.end(), "ACP_AUTH_REQUIRED");
         assert_eq!(login.log_in(json!({ "methodId": method })).await["state"], "done", "{method}");
         let described = login.get(LOGIN).await;
-        assert_eq!(
-            (&described["state"], &described["accounts"]),
-            (&json!("ready"), &json!(["Ada"]))
-        );
+        assert_eq!(&described["state"], &json!("ready"));
+        assert_eq!(&described["accounts"], &json!(["Ada"]));
         assert_eq!(login.ask(&format!("{method}-2")).await.end(), "success");
         let left =
             login.request(Method::POST, "/api/ai/agents/agent/logout", Some(json!({}))).await;

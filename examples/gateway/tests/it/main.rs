@@ -1,4 +1,5 @@
-//! Tests of the gateway as a program: HTTP on one side, agents on the other, signals and command lines.
+//! Tests of the gateway as a program: HTTP on one side, agents on the other, signals and command
+//! lines.
 //!
 //! `cfg(test)` tells Clippy that helpers are tests too.
 

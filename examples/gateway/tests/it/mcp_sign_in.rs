@@ -90,7 +90,8 @@ async fn serve(client: Option<&'static str>) -> Arc<Protected> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let server = Arc::new(Protected { origin, client, ..Protected::default() });
-    let (checks, mut options) = (server.clone(), EndpointOptions::default());
+    let checks = server.clone();
+    let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(move |headers| {
         checks.accepts(authorization(headers)).then(|| "ada".to_owned())
     }));
@@ -105,7 +106,8 @@ async fn serve(client: Option<&'static str>) -> Arc<Protected> {
     server
 }
 
-/// A gateway with the server `docs`, with a secret in its address, and the server `plain`, which is not signed in to.
+/// A gateway with the server `docs`, with a secret in its address, and the server `plain`, which is
+/// not signed in to.
 async fn gateway(server: &Protected, more: &str) -> (Gateway, TempDir) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("gateway.toml");
@@ -229,13 +231,14 @@ async fn sign_out_revokes_the_tokens() {
     assert_eq!(servers["servers"][0]["logout"], false);
 }
 
-/// The client `c1` with its secret, and the settings with a secret of that client. `canary-1` is right.
+/// The client `c1` with its secret, and the settings with a secret of that client. `canary-1` is
+/// right.
 ///
 /// Spec: [RFC 6749, section 2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1)
 const CLIENT: Option<&str> = Some("Basic YzE6Y2FuYXJ5LTE=");
 
-/// A gateway that signs in at its servers as the client `c1` with a secret: at `work` for itself, at `user` for a user, and at
-/// `wrong` with another secret.
+/// A gateway that signs in at its servers as the client `c1` with a secret: at `work` for itself,
+/// at `user` for a user, and at `wrong` with another secret.
 async fn with_secret(server: &Protected) -> (Gateway, TempDir) {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

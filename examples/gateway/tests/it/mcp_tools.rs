@@ -321,10 +321,8 @@ async fn call_of_an_agent_passes_the_relay() {
         let new = messages.into_iter().find(|message| message["method"] == "session/new").unwrap();
         let servers = new["params"]["mcpServers"].as_array().unwrap();
         assert_eq!(servers.len(), 1, "{servers:?}");
-        assert_eq!(
-            (&servers[0]["name"], &servers[0]["args"]),
-            (&json!("ui"), &json!(["mcp-shim"]))
-        );
+        assert_eq!(&servers[0]["name"], &json!("ui"));
+        assert_eq!(&servers[0]["args"], &json!(["mcp-shim"]));
         assert!(!servers[0].to_string().contains(&url), "the agent does not know the server");
         let listed = get(&gateway, "/api/tools").await;
         assert_eq!(listed["tools"][2]["name"], "ui__book_flight");
@@ -358,7 +356,8 @@ async fn relay_over_a_deprecated_transport_is_refused() {
 
 #[test]
 fn relayed_call_is_traced_below_the_run() {
-    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let collector = Collector::start();
+    let folder = TempDir::new().unwrap();
     let endpoint = collector.url();
     let flights = Runtime::new().unwrap().block_on(async {
         let (flights, url) = serve().await;

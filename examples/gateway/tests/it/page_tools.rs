@@ -62,7 +62,8 @@ fn answering(asked: &Value, run: &str, call: &str, content: &str) -> Value {
 async fn agent_that_refuses_servers_works_without_tools() {
     let mut gateway = Gateway::script("refuses-servers", &[]).await;
     let told = gateway.run(&asking("t", "1", "Hi")).await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "without tools");
     let notices = told.customs("acp.notice");
     assert_eq!(
         notices[0]["title"],
@@ -73,7 +74,8 @@ async fn agent_that_refuses_servers_works_without_tools() {
     gateway.says_all(refused.into_iter().chain(reasons)).await;
     // Another thread does not try the transports again: the agent refuses nothing.
     let told = gateway.run(&asking("u", "2", "Hi")).await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "without tools");
     gateway.child.start_kill().unwrap();
     while let Some(line) = gateway.line().await {
         assert!(!line.contains("refused: "), "{line}");
@@ -88,7 +90,8 @@ async fn first_prompt_that_fails_because_of_servers_is_sent_again_without_them()
     assert_eq!(told.end(), "ACP_INTERNAL_ERROR");
     assert_eq!(told.error().message, "Internal error: no model");
     let told = gateway.run(&asking("u", "2", "Hi")).await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "without tools");
     let notices = told.customs("acp.notice");
     assert_eq!(notices.len(), 1);
     assert_eq!(
@@ -99,7 +102,8 @@ async fn first_prompt_that_fails_because_of_servers_is_sent_again_without_them()
     gateway.says_all(["failed: s2", "failed: s3"].into_iter().chain(reasons)).await;
     // Another thread begins without the servers.
     let told = gateway.run(&asking("v", "3", "Hi")).await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "without tools"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "without tools");
     gateway.child.start_kill().unwrap();
     while let Some(line) = gateway.line().await {
         assert!(!line.contains("failed: "), "{line}");
@@ -198,7 +202,8 @@ async fn page_tools_can_be_contextual_or_off() {
     assert_eq!(told.text().trim(), "I was given no tools of a page.");
 }
 
-/// Plays an agent behind a WebSocket with MCP over HTTP; returns the server of its session, and the prompt's id.
+/// Plays an agent behind a WebSocket with MCP over HTTP; returns the server of its session, and the
+/// prompt's id.
 pub(crate) async fn begin(socket: &mut Socket) -> (Value, Value) {
     let capabilities = json!({ "mcpCapabilities": { "http": true } });
     let answer = json!({ "protocolVersion": 1, "agentCapabilities": capabilities });
@@ -239,7 +244,8 @@ pub(crate) async fn mcp(
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let response = soon(post.json(&body).send()).await.unwrap();
-    let (status, session) = (response.status(), response.headers().get("mcp-session-id").cloned());
+    let status = response.status();
+    let session = response.headers().get("mcp-session-id").cloned();
     let text = soon(response.text()).await.unwrap();
     let json = text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
     let answer = serde_json::from_str(json.unwrap_or(&text)).unwrap_or_default();
@@ -259,7 +265,8 @@ async fn http_mcp_agent_gets_server_of_its_thread() {
         let (server, prompt) = begin(&mut socket).await;
         (socket, server, prompt)
     });
-    assert_eq!((&server["type"], &server["name"]), (&json!("http"), &json!("ui")));
+    assert_eq!(&server["type"], &json!("http"));
+    assert_eq!(&server["name"], &json!("ui"));
     let url = server["url"].as_str().unwrap();
     assert!(url.starts_with(&gateway.url("/mcp/threads/")), "{url}");
     let secret = server["headers"][0]["value"].as_str().unwrap();
@@ -330,7 +337,8 @@ async fn http_mcp_agent_gets_server_of_its_thread() {
         let calls: Vec<_> = records.filter(|record| record["event"] == "tool.call").collect();
         assert_eq!(calls.len(), 2, "{calls:?}");
         for call in calls {
-            assert_eq!((&call["tool"], &call["user"]), (&json!("set_theme"), &json!("")));
+            assert_eq!(&call["tool"], &json!("set_theme"));
+            assert_eq!(&call["user"], &json!(""));
             assert!(call.get("content").is_none(), "{call}");
         }
     }

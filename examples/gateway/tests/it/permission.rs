@@ -89,7 +89,8 @@ async fn requests_of_two_threads_are_separate() {
     let gateway = Gateway::asking_in_stream().await;
     let mut one = gateway.ask("one", "1", "permission").await;
     let mut two = gateway.ask("two", "2", "permission").await;
-    let (first, second) = (one.until_asked().await, two.until_asked().await);
+    let first = one.until_asked().await;
+    let second = two.until_asked().await;
     assert_ne!(first, second);
     gateway.post(&format!("interrupts/{second}"), &json!({ "optionId": "reject-once" })).await;
     assert!(two.rest().await.text().contains("As you wish"));

@@ -70,8 +70,10 @@ fn decision_is_on_the_span_of_the_request() {
 
 #[test]
 fn command_for_a_terminal_is_rejected() {
-    let (collector, folder) = (Collector::start(), tempfile::tempdir().unwrap());
-    let (endpoint, root) = (collector.url(), folder.path().to_str().unwrap());
+    let collector = Collector::start();
+    let folder = tempfile::tempdir().unwrap();
+    let endpoint = collector.url();
+    let root = folder.path().to_str().unwrap();
     let [settings, requests] = ["settings", "requests"].map(|name| folder.path().join(name));
     let lines = [("rm", "victim"), ("true", "")].map(|(program, argument)| {
         let params = json!({ "sessionId": "s", "command": program, "args": [argument] });

@@ -40,7 +40,8 @@ async fn is_refused(gateway: &Gateway, token: &str, input: &Value, status: u16, 
     assert!(said.contains(why), "{said}");
 }
 
-/// The number of runs that the gateway keeps. Runs without a place stay in the store, from which they can be read again.
+/// The number of runs that the gateway keeps. Runs without a place stay in the store, from which
+/// they can be read again.
 #[cfg(unix)]
 async fn kept_runs(gateway: &mut Gateway) -> String {
     gateway.signal(nix::sys::signal::Signal::SIGUSR1);
@@ -108,7 +109,8 @@ async fn inputs_count_as_kept_bytes() {
 async fn user_fills_a_quarter_of_bytes() {
     let settings = format!("[limits]\nkept-bytes = 1000000\n{USERS}");
     let mut gateway = Gateway::configured(&settings).await;
-    // Each input counts twice after its run, so the first two of alice exceed her share. The third takes the place of the first.
+    // Each input counts twice after its run, so the first two of alice exceed her share. The third
+    // takes the place of the first.
     for (token, run, length, kept) in [
         ("b-secret", "of-bob", 70_000, "0 of 1 runs"),
         ("a-secret", "first", 70_000, "0 of 2 runs"),
@@ -122,7 +124,8 @@ async fn user_fills_a_quarter_of_bytes() {
     }
 }
 
-/// A script of a model that calls a tool with arguments of these lengths. Each call waits for the user.
+/// A script of a model that calls a tool with arguments of these lengths. Each call waits for the
+/// user.
 #[cfg(unix)]
 fn calls(lengths: &[(&str, usize)]) -> tempfile::NamedTempFile {
     let answers = lengths.iter().map(|(word, length)| {
@@ -165,11 +168,13 @@ async fn waiting_calls_count_as_kept_bytes() {
     assert_eq!(run(&gateway, "b-secret", "second", "hello".into()).await.end(), "success");
     assert_eq!(kept_runs(&mut gateway).await, "0 of 3 runs");
     let refused = run(&gateway, "b-secret", "excessive", "excessive".into()).await;
-    assert_eq!((refused.end(), refused.results().len()), ("success", 1));
+    assert_eq!(refused.end(), "success");
+    assert_eq!(refused.results().len(), 1);
     assert!(refused.results()[0].contains("store is full"), "{:?}", refused.results());
 }
 
-/// Calls of four users wait. Together with the runs, of which each log has the arguments twice, they exceed the limit.
+/// Calls of four users wait. Together with the runs, of which each log has the arguments twice,
+/// they exceed the limit.
 #[cfg(unix)]
 #[tokio::test]
 async fn waiting_calls_of_all_users_are_limited() {
@@ -226,14 +231,13 @@ async fn threads_and_runs_of_all_users_are_limited() {
 #[tokio::test]
 async fn long_ids_are_refused() {
     let gateway = Gateway::demo(&[]).await;
-    let (fits, long) = ("i".repeat(1024), "i".repeat(1025));
+    let fits = "i".repeat(1024);
+    let long = "i".repeat(1025);
     works(&gateway, "", &fits, &fits).await;
     for (thread, run, why) in [(&*long, "1", "threadId: "), ("t", &*long, "runId: ")] {
         let (status, said) = refusal(send(&gateway, "", &input(thread, run, "hello")).await).await;
-        assert_eq!(
-            (status.as_u16(), said),
-            (400, format!("{why}expected at most 1024 bytes, got 1025"))
-        );
+        assert_eq!(status.as_u16(), 400);
+        assert_eq!(said, format!("{why}expected at most 1024 bytes, got 1025"));
     }
 }
 
@@ -252,8 +256,8 @@ async fn websocket_messages_are_limited() {
     assert!(!matches!(end, Some(Ok(Message::Text(_)))), "{end:?}");
 }
 
-/// Sends ten requests of one user, and one of another user while they are answered one after another: the latter is not the last
-/// one.
+/// Sends ten requests of one user, and one of another user while they are answered one after
+/// another: the latter is not the last one.
 async fn users_take_turns(request: impl Fn() -> RequestBuilder) {
     let send = async |token: &str| {
         let response = soon(request().bearer_auth(token).send()).await.unwrap();
@@ -286,7 +290,8 @@ async fn files_are_searched_in_turn() {
     for number in 0..3000 {
         std::fs::write(folder.path().join(number.to_string()), "").unwrap();
     }
-    let (command, root) = (script("asks-host"), folder.path());
+    let command = script("asks-host");
+    let root = folder.path();
     let settings = format!("[agents.own]\ncommand = {command:?}\nroot = {root:?}\n{USERS}");
     let gateway = Gateway::configured(&settings).await;
     let url = gateway.url("/api/ai/agents/own/files?query=1");

@@ -65,7 +65,8 @@ async fn readers_of_run_are_limited() {
     let second = gateway.follow("1", None).await;
     assert_eq!(second.status(), 200);
     let (status, said) = refusal(gateway.follow("1", None).await).await;
-    assert_eq!((status.as_u16(), &*said), (429, "2 readers already follow this run"));
+    assert_eq!(status.as_u16(), 429);
+    assert_eq!(&*said, "2 readers already follow this run");
     first.until("1 of 50").await;
     assert_eq!(first.rest().await.end(), "success");
 }
@@ -113,8 +114,8 @@ async fn evicted_runs_release_memory() {
     assert!(said.starts_with("open: 1 threads, 0 of 2 runs, "), "{said}");
 }
 
-/// Posts two inputs to a thread with an open run and room for one that waits. Returns the input that waits, and its response; the
-/// other one is refused.
+/// Posts two inputs to a thread with an open run and room for one that waits. Returns the input
+/// that waits, and its response; the other one is refused.
 pub(crate) async fn waiting_of<'i: 'g, 'g>(
     gateway: &'g Gateway,
     inputs: &'i [Value; 2],

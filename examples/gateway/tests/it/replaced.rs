@@ -1,4 +1,5 @@
-//! After its program file is replaced, as by an upgrade, a gateway starts children with the running program.
+//! After its program file is replaced, as by an upgrade, a gateway starts children with the running
+//! program.
 use crate::agent_tools::{Shim, asking};
 use crate::gateway::{Gateway, PROGRAM, command_of, input, script, soon};
 use crate::run::Run;
@@ -18,9 +19,11 @@ struct Installed {
 }
 
 impl Installed {
-    /// Settings with the demo agent, an agent that runs a command, and one that reports its MCP servers.
+    /// Settings with the demo agent, an agent that runs a command, and one that reports its MCP
+    /// servers.
     async fn start() -> Self {
-        // A link needs the same file system; a copy would be open for writing while other tests start processes.
+        // A link needs the same file system; a copy would be open for writing while other tests
+        // start processes.
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         fs::hard_link(PROGRAM, path("gateway")).unwrap();

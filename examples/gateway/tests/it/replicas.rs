@@ -75,13 +75,15 @@ async fn run_is_started_read_and_stopped_at_either_gateway() {
     let again = other.ask("t", "1", "noise").await.rest().await;
     assert_eq!(again.events, begun.events, "the same input gets what came of it");
     let (status, said) = refusal(other.chat(&input("t", "1", "hello")).await).await;
-    assert_eq!((status.as_u16(), &*said), (409, "another run has this id"));
+    assert_eq!(status.as_u16(), 409);
+    assert_eq!(&*said, "another run has this id");
 
     // The session is at the first gateway, for requests to either.
     let mut next = other.ask("t", "2", "slow").await;
     next.until("1 of 50").await;
     let (status, said) = refusal(other.chat(&input("t", "3", "hello")).await).await;
-    assert_eq!((status.as_u16(), &*said), (409, "a run is going on in this thread"));
+    assert_eq!(status.as_u16(), 409);
+    assert_eq!(&*said, "a run is going on in this thread");
     next.reconnect(&one).await;
     next.until("3 of 50").await;
     next.reconnect(&other).await;
@@ -101,7 +103,8 @@ async fn encrypted(url: &str, certificate: &Certificate) -> String {
     let acceptor = certificate.acceptor(&[]);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, redis) = (acceptor.clone(), redis.clone());
+            let acceptor = acceptor.clone();
+            let redis = redis.clone();
             tokio::spawn(async move {
                 let mut stream = acceptor.accept(stream).await.ok()?;
                 let mut redis = TcpStream::connect(redis).await.unwrap();
@@ -114,7 +117,8 @@ async fn encrypted(url: &str, certificate: &Certificate) -> String {
 
 #[tokio::test]
 async fn store_is_reached_over_tls() {
-    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let certificate = Certificate::new();
+    let other = Certificate::new();
     let mut shared = Shared::new();
     shared.url = encrypted(&shared.url, &certificate).await;
     let trusted = certificate.file("certificate.pem");
@@ -135,14 +139,15 @@ async fn store_is_reached_over_tls() {
 /// A request at one gateway, and the run at the other.
 #[test]
 fn forwarded_run_joins_trace_of_its_request() {
-    let (collector, shared) = (Collector::start(), Shared::new());
+    let collector = Collector::start();
+    let shared = Shared::new();
     let endpoint = collector.url();
     let telemetry =
         [("GATEWAY_TELEMETRY_TRACES", "true"), ("GATEWAY_TELEMETRY_ENDPOINT", &*endpoint)];
     Runtime::new().unwrap().block_on(async {
         let variables = [&shared.variables()[..], &telemetry].concat();
-        let (one, other) =
-            (Gateway::start(&[], &variables).await, Gateway::start(&[], &variables).await);
+        let one = Gateway::start(&[], &variables).await;
+        let other = Gateway::start(&[], &variables).await;
         assert_eq!(one.ask("t", "1", "hello").await.rest().await.end(), "success");
         assert_eq!(other.ask("t", "2", "hello").await.rest().await.end(), "success");
         for gateway in [one, other] {
@@ -152,8 +157,10 @@ fn forwarded_run_joins_trace_of_its_request() {
     });
     let spans = collector.received().spans;
     let named = |name: &str| spans.iter().filter(|span| span.name == name).collect::<Vec<_>>();
-    let (requests, runs) = (named("POST /api/ai/chat"), named("run demo"));
-    assert_eq!((requests.len(), runs.len()), (2, 2));
+    let requests = named("POST /api/ai/chat");
+    let runs = named("run demo");
+    assert_eq!(requests.len(), 2);
+    assert_eq!(runs.len(), 2);
     for request in requests {
         let below = runs.iter().filter(|run| run.parent_span_id == request.span_id);
         assert_eq!(below.count(), 1);
@@ -296,7 +303,8 @@ async fn session_is_loaded_by_new_owner_of_thread() {
     let message = json!({ "id": "2-user", "role": "user", "content": "three" });
     asked["messages"].as_array_mut().unwrap().push(message);
     let told = other.run(&asked).await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "and on"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "and on");
     let loading = other.says("agent: asked").await;
     assert!(loading.contains(r#""method":"session/load""#), "{loading}");
     let prompt = other.says("agent: asked").await;

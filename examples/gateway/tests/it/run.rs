@@ -164,7 +164,8 @@ impl Told {
         }
     }
 
-    /// The end of the run: the outcome, `finished` for clients without outcomes, or the code of the error.
+    /// The end of the run: the outcome, `finished` for clients without outcomes, or the code of the
+    /// error.
     pub(crate) fn end(&self) -> &str {
         match self.events.last() {
             Some(Event::RunError(error)) => error.code.as_deref().unwrap_or("error"),

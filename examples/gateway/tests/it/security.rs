@@ -19,7 +19,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::handshake::server::Request;
 use tokio_tungstenite::{accept_async, accept_hdr_async};
 
-/// An agent runs as the same user as the gateway. As root the test needs another user: root can read all processes.
+/// An agent runs as the same user as the gateway. As root the test needs another user: root can
+/// read all processes.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn environment_of_gateway_cannot_be_read() {
@@ -280,7 +281,8 @@ async fn server_of_thread_is_not_guessable() {
     let (listener, address) = listener().await;
     let gateway = Gateway::demo(&["--agent-url", &format!("ws://{address}/")]).await;
     let mut found = BTreeSet::new();
-    let (one, two) = (asking("t", "1", "Hi"), asking("u", "2", "Hi"));
+    let one = asking("t", "1", "Hi");
+    let two = asking("u", "2", "Hi");
     let (run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&one), async {
         let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
         let (server, prompt) = begin(&mut socket).await;
@@ -347,10 +349,8 @@ async fn streams_of_agents_leave_room_for_users() {
         open.push(stream);
     }
     let refused = stream(&sessions[10]).await;
-    assert_eq!(
-        (refused.status().as_u16(), &refused.headers()["retry-after"]),
-        (429, &"5".parse().unwrap())
-    );
+    assert_eq!(refused.status().as_u16(), 429);
+    assert_eq!(refused.headers()["retry-after"], "5");
     let user = http().build().unwrap().get(gateway.url("/api/ai/agents"));
     assert_eq!(soon(user.send()).await.unwrap().status(), 200);
     drop(open);
@@ -496,7 +496,8 @@ async fn secrets_are_in_no_log_and_no_error() {
     assert!(log.contains("TRACE"), "all of it was looked at");
 }
 
-/// Permission requests with each kind, and each way to name a tool of the page, announced in each way.
+/// Permission requests with each kind, and each way to name a tool of the page, announced in each
+/// way.
 fn hostile_requests() -> Vec<(Vec<Value>, Value)> {
     let kinds = ["execute", "delete", "edit", "move", "read", "other", ""];
     let command = || json!({ "command": "rm -rf ~" });
@@ -583,7 +584,8 @@ async fn text_of_a_model_grants_and_hides_no_request() {
         questions.push(question);
     }
     let told = run.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("success", "asked"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "asked");
     // Each request was a question about a call in the stream, and has the answer of the user.
     let asked = told.customs("acp.permission.requested");
     let starts = told.events.iter().filter_map(|event| match event {

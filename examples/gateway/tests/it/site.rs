@@ -22,7 +22,8 @@ async fn start_by_default() -> (Gateway, String) {
 async fn token_of_printed_url_is_needed_on_loopback() {
     let (gateway, url) = start_by_default().await;
     let (base, token) = url.split_once("?token=").unwrap();
-    assert_eq!((base, token.len()), (&*gateway.url("/"), 32));
+    assert_eq!(base, &*gateway.url("/"));
+    assert_eq!(token.len(), 32);
     let agents = || gateway.client.get(gateway.url("/api/ai/agents"));
     assert_eq!(soon(agents().send()).await.unwrap().status(), 401);
     let cancel = json!({ "cancelled": true });
@@ -120,7 +121,8 @@ async fn http2_requests_are_accepted() {
     let gateway = Gateway::demo(&[]).await;
     let client = http().http2_prior_knowledge().build().unwrap();
     let response = soon(client.get(gateway.url("/api/ai/agents")).send()).await.unwrap();
-    assert_eq!((response.status().as_u16(), response.version()), (200, reqwest::Version::HTTP_2));
+    assert_eq!(response.status().as_u16(), 200);
+    assert_eq!(response.version(), reqwest::Version::HTTP_2);
     let port = gateway.address.rsplit_once(':').unwrap().1;
     let address = gateway.address.parse().unwrap();
     let client = http().http2_prior_knowledge().resolve("other.example", address).build().unwrap();
@@ -217,7 +219,8 @@ async fn requests_without_token_are_refused() {
             let response = soon(request.send()).await.unwrap();
             assert_eq!(response.headers()["www-authenticate"], "Bearer", "{authorization:?}");
             let (status, said) = refusal(response).await;
-            assert_eq!((status.as_u16(), &*said), (401, "a bearer token is needed"));
+            assert_eq!(status.as_u16(), 401);
+            assert_eq!(&*said, "a bearer token is needed");
         }
     }
     let gateway = Gateway::configured(TOKENS).await;

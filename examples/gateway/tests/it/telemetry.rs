@@ -53,8 +53,8 @@ fn told(heard: impl AsRef<Path>, method: &str) -> Value {
     of_method.next().unwrap()["params"].clone()
 }
 
-/// Runs a gateway with one run, which has a tool call, a permission and a calling span, to its end; `flags`
-/// are those of the caller's trace.
+/// Runs a gateway with one run, which has a tool call, a permission and a calling span, to its end;
+/// `flags` are those of the caller's trace.
 async fn edit(variables: &[(&str, &str)], agent: &str, flags: &str) {
     let gateway =
         Gateway::start(&["--permission", "ask-in-stream", "--agent", agent], variables).await;
@@ -88,7 +88,8 @@ fn text(value: &str) -> Attribute {
 
 #[test]
 fn run_is_traced_from_request_to_question() {
-    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let collector = Collector::start();
+    let folder = TempDir::new().unwrap();
     let (agent, heard) = overheard(&folder);
     let endpoint = collector.url();
     Runtime::new().unwrap().block_on(edit(&exporting(&endpoint), &agent, "01"));
@@ -149,7 +150,8 @@ fn of_spans(metric: &Metric) -> Vec<(String, String)> {
 /// The caller's trace is sampled, but nothing is exported here.
 #[test]
 fn metrics_without_traces_name_no_spans() {
-    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let collector = Collector::start();
+    let folder = TempDir::new().unwrap();
     let (agent, _) = overheard(&folder);
     let endpoint = collector.url();
     let variables =
@@ -158,7 +160,8 @@ fn metrics_without_traces_name_no_spans() {
     assert_eq!(of_spans(&collector.metrics()["acp.permission.wait.duration"]), []);
 }
 
-/// The turn is below the run that started it, so a resuming run links to that run; under the same id as well.
+/// The turn is below the run that started it, so a resuming run links to that run; under the same
+/// id as well.
 #[test]
 fn resumed_run_links_to_interrupted_run() {
     let collector = Collector::start();
@@ -202,7 +205,8 @@ fn resumed_run_links_to_interrupted_run() {
 #[test]
 fn unsampled_requests_are_not_exported() {
     for (sampler, flags) in [("parentbased_always_on", "00"), ("always_on", "01")] {
-        let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+        let collector = Collector::start();
+        let folder = TempDir::new().unwrap();
         let (agent, heard) = overheard(&folder);
         let endpoint = collector.url();
         let variables = [&exporting(&endpoint)[..], &[("OTEL_TRACES_SAMPLER", sampler)]].concat();
@@ -293,7 +297,8 @@ fn model_requests_are_children_of_run() {
 
 #[test]
 fn nothing_is_exported_by_default() {
-    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let collector = Collector::start();
+    let folder = TempDir::new().unwrap();
     let (agent, heard) = overheard(&folder);
     let endpoint = collector.url();
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint)];
@@ -405,18 +410,21 @@ async fn unusable_collector_does_not_stop_gateway() {
     }
 }
 
-/// The environment selects content, and events with content are log records. Without it nothing is recorded.
+/// The environment selects content, and events with content are log records. Without it nothing is
+/// recorded.
 #[test]
 fn content_is_sent_as_log_records() {
     const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
     for (content, has_records) in [("EVENT_ONLY", true), ("", false)] {
-        let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+        let collector = Collector::start();
+        let folder = TempDir::new().unwrap();
         let (agent, _) = overheard(&folder);
         let endpoint = collector.url();
         let logs = [("OTEL_LOGS_EXPORTER", "otlp"), (CONTENT, content)];
         let variables = [&exporting(&endpoint)[..], &logs].concat();
         Runtime::new().unwrap().block_on(edit(&variables, &agent, "01"));
-        let (trace, logs) = (collector.received(), collector.logs());
+        let trace = collector.received();
+        let logs = collector.logs();
         let scopes = logs.iter().flat_map(|it| &it.scope_logs);
         let mut records = scopes.flat_map(|it| &it.log_records);
         let turn = span(&trace, "invoke_agent");

@@ -15,7 +15,8 @@ async fn said(settings: &str, word: &str) -> Told {
 async fn setting_decides_which_versions_are_offered() {
     let root = tempfile::tempdir().unwrap();
     let with_root = format!("root = '{}'", root.path().display());
-    let (one, two) = ("A message of version 1 stays as it is. ", "This is a draft. ");
+    let one = "A message of version 1 stays as it is. ";
+    let two = "This is a draft. ";
     for (settings, text) in [
         ("", two),
         ("version = 'auto'", two),
@@ -80,7 +81,8 @@ async fn updates_of_version_2_are_shown_in_both_profiles() {
     }
 }
 
-/// A client that waits for the agent receives the turn once, in a run of its own, for clients of 1.0 and older ones.
+/// A client that waits for the agent receives the turn once, in a run of its own, for clients of
+/// 1.0 and older ones.
 #[tokio::test]
 async fn turn_without_a_prompt_is_shown_to_a_client_that_waits() {
     let rows = [(1, "1.0"), (2, "1.0"), (1, "0.0.59"), (2, "0.0.59")];

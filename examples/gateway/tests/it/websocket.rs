@@ -123,7 +123,8 @@ async fn message_may_have_several_lines_or_be_binary() {
             socket.send(Message::binary(bytes.into_bytes())).await.unwrap();
             socket
         });
-    assert_eq!((told.end(), &*told.text()), ("success", "one two three four"));
+    assert_eq!(told.end(), "success");
+    assert_eq!(&*told.text(), "one two three four");
     drop(gateway);
     let last = soon(socket.next()).await;
     assert!(!matches!(last, Some(Ok(Message::Text(_)))), "nothing was complained about: {last:?}");
@@ -145,7 +146,8 @@ async fn socket_closed_in_turn_ends_run_and_reconnects() {
         bridge(accept(&listener).await).await;
     });
     let told = gateway.ask("t", "1", "hello").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "until here"));
+    assert_eq!(told.end(), "AGENT_EXITED");
+    assert_eq!(&*told.text(), "until here");
     assert_eq!(told.error().message, "the agent closed the connection");
     let told = gateway.ask("t", "2", "hello").await.rest().await;
     assert_eq!(told.end(), "AGENT_EXITED", "{}", told.error().message);
@@ -168,7 +170,8 @@ async fn oversized_message_ends_connection() {
         bridge(accept(&listener).await).await;
     });
     let told = gateway.ask("t", "1", "hello").await.rest().await;
-    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "until here"));
+    assert_eq!(told.end(), "AGENT_EXITED");
+    assert_eq!(&*told.text(), "until here");
     assert!(told.error().message.contains("too long"), "{}", told.error().message);
     assert_eq!(gateway.ask("t", "2", "hello").await.rest().await.end(), "success");
     drop(gateway);
@@ -211,7 +214,8 @@ async fn refused_websocket_reports_reason() {
 
 #[tokio::test]
 async fn wss_agent_must_be_trusted() {
-    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let certificate = Certificate::new();
+    let other = Certificate::new();
     let acceptor = certificate.acceptor(&[]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("wss://{}/acp", listener.local_addr().unwrap());

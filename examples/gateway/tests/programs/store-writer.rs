@@ -1,5 +1,5 @@
-//! Writes runs with numbered events to the file in its argument, until it is killed. Each event is printed after the store
-//! has accepted it: `NAME NUMBER`.
+//! Writes runs with numbered events to the file in its argument, until it is killed. Each event is
+//! printed after the store has accepted it: `NAME NUMBER`.
 use bytes::Bytes;
 use gateway::store::{FileLimits, FileStore, LogPart, RunRecord, RunStore, ThreadName};
 use jsonrpc_core::wire;

@@ -1,6 +1,7 @@
 //! Servers as processes: ones that work, and ones that die, hang, are missing or change.
 //!
-//! This program starts itself as the server and as the guard of the server, so it has a `main` of its own.
+//! This program starts itself as the server and as the guard of the server, so it has a `main` of
+//! its own.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

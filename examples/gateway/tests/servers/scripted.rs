@@ -12,14 +12,16 @@ use std::process::{ExitCode, exit, id};
 
 mod asking;
 
-/// Serves until the end of stdin. With `silent`, nothing is answered; with `broken`, the server ends at once; with `legacy`, it
-/// is one up to 2025-11-25; with `asking`, one that asks in an order of its own.
+/// Serves until the end of stdin. With `silent`, nothing is answered; with `broken`, the server
+/// ends at once; with `legacy`, it is one up to 2025-11-25; with `asking`, one that asks in an
+/// order of its own.
 pub(crate) fn serve(mode: &str) -> ExitCode {
     if mode == "broken" {
         eprintln!("the licence has expired");
         return ExitCode::from(3);
     }
-    let (mut tools, info) = (Vec::new(), Implementation::new("scripted", "1"));
+    let mut tools = Vec::new();
+    let info = Implementation::new("scripted", "1");
     for name in ["echo", "large", "die", "hang", "ask", "add", "process"] {
         tools.push(tool(name));
     }

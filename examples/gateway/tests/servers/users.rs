@@ -62,7 +62,8 @@ pub(super) async fn stay_apart() {
     }
 }
 
-/// The first call is asked about while the second one is open, so the question could belong to either.
+/// The first call is asked about while the second one is open, so the question could belong to
+/// either.
 pub(super) async fn share() {
     let mut options = options();
     options.is_shared = true;
@@ -87,7 +88,8 @@ pub(super) async fn take_turns() {
         server.open(user, CallParams::new(name, Raw::from_value(&arguments).expect("JSON")))
     };
     let hang = || open("ada", "hang", json!({}));
-    let (first, second) = (hang().await.expect("a call"), hang().await.expect("a call"));
+    let first = hang().await.expect("a call");
+    let second = hang().await.expect("a call");
     let mut third = pin!(hang());
     for _ in 0..3 {
         let echo = async {

@@ -65,7 +65,8 @@ pub enum ArchiveError {
     Zip(#[from] ZipError),
 }
 
-/// Unpacks a tar.gz or a zip, or copies a program, into the empty folder `root`, and makes `program` executable.
+/// Unpacks a tar.gz or a zip, or copies a program, into the empty folder `root`, and makes
+/// `program` executable.
 pub(crate) fn unpack(
     mut archive: File,
     program: &Path,
@@ -117,7 +118,8 @@ struct Unpacker<'a> {
     limits: &'a Limits,
     entries: usize,
     bytes: u64,
-    /// Paths and targets of links, which are created after all files, so that no file is written through one.
+    /// Paths and targets of links, which are created after all files, so that no file is written
+    /// through one.
     links: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -211,8 +213,8 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Takes a link. Its target may go up only at its beginning, and not above the folder, so that it stays inside whichever
-    /// links its other parts are.
+    /// Takes a link. Its target may go up only at its beginning, and not above the folder, so that
+    /// it stays inside whichever links its other parts are.
     fn link(&mut self, path: &Path, target: PathBuf) -> Result<(), ArchiveError> {
         let place = self.place(path)?;
         let depth = place.components().count().saturating_sub(1);

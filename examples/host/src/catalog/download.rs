@@ -1,4 +1,5 @@
-//! Downloads: documents of a registry, with a copy in the cache folder of the user, and files of agents.
+//! Downloads: documents of a registry, with a copy in the cache folder of the user, and files of
+//! agents.
 use crate::catalog::document::{CatalogError, DownloadError, MAX_DOCUMENT_BYTES, read_file};
 use core::fmt::Write as _;
 use core::future::Future;
@@ -45,8 +46,9 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(base?.join("spanwire"))
 }
 
-/// Returns what `read` makes of the document at an address, and a warning if it is an old copy. A copy that is at most
-/// [`MAX_AGE`] old is used without a request. A document is copied if `read` accepts it.
+/// Returns what `read` makes of the document at an address, and a warning if it is an old copy. A
+/// copy that is at most [`MAX_AGE`] old is used without a request. A document is copied if `read`
+/// accepts it.
 pub(crate) fn read<T>(
     address: &str,
     folder: Option<&Path>,

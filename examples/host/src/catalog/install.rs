@@ -71,7 +71,8 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Prepares the installation of an agent below `folder`. The size is that which the server announces.
+    /// Prepares the installation of an agent below `folder`. The size is that which the server
+    /// announces.
     ///
     /// # Errors
     /// The agent has no archive for this system, or the address is not available.
@@ -86,7 +87,8 @@ impl Installation {
         Ok(Self { title, url, size, folder: folder.join(&agent.id), binary })
     }
 
-    /// Downloads, checks and unpacks the file. An older installation is replaced at the end. Returns the program.
+    /// Downloads, checks and unpacks the file. An older installation is replaced at the end.
+    /// Returns the program.
     ///
     /// # Errors
     /// A step fails. An older installation stays.

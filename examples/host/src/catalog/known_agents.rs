@@ -1,4 +1,5 @@
-//! The agents that are known, from the data of this package and from a document of the official registry.
+//! The agents that are known, from the data of this package and from a document of the official
+//! registry.
 use crate::catalog::document::read_file;
 use crate::catalog::{Agent, CatalogError, Programs, download, registry};
 use serde::Deserialize;
@@ -33,11 +34,12 @@ impl Catalog {
         Ok(toml::from_str(include_str!("catalog.toml"))?)
     }
 
-    /// Returns the agents of this package, with those of a document of the official registry over them: a file, or an
-    /// address with `https://`, or with `http://` on this machine.
+    /// Returns the agents of this package, with those of a document of the official registry over
+    /// them: a file, or an address with `https://`, or with `http://` on this machine.
     ///
-    /// A downloaded document is copied to the cache folder of the user, and requested again after six hours. If it is not
-    /// available then, the copy is used, and there is a [warning](Self::warning).
+    /// A downloaded document is copied to the cache folder of the user, and requested again after
+    /// six hours. If it is not available then, the copy is used, and there is a
+    /// [warning](Self::warning).
     ///
     /// # Errors
     /// The document cannot be read or downloaded, or is not such a document.
@@ -45,7 +47,8 @@ impl Catalog {
         Self::load_with_copies(document, download::cache_folder().as_deref())
     }
 
-    /// As [`load`](Self::load), with the folder for copies of downloaded documents; without one there are no copies.
+    /// As [`load`](Self::load), with the folder for copies of downloaded documents; without one
+    /// there are no copies.
     ///
     /// # Errors
     /// The document cannot be read or downloaded, or is not such a document.
@@ -76,8 +79,8 @@ impl Catalog {
         self.warning.as_deref()
     }
 
-    /// Adds the agents of a document of the official registry. An agent that is known, by its id or its package, is
-    /// started as the document says.
+    /// Adds the agents of a document of the official registry. An agent that is known, by its id or
+    /// its package, is started as the document says.
     ///
     /// Spec: [ACP registry](https://agentclientprotocol.com/registry)
     ///
@@ -99,7 +102,8 @@ impl Catalog {
         &self.agents
     }
 
-    /// Returns the ids of the installed agents. Of agents with the same command, the first one counts.
+    /// Returns the ids of the installed agents. Of agents with the same command, the first one
+    /// counts.
     pub fn installed(&self, programs: &Programs) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         let installed = self.agents.iter().filter(|agent| agent.is_installed(programs));
@@ -121,7 +125,8 @@ impl Catalog {
         named.or_else(|| self.agents.iter().filter(is_run).max_by_key(|agent| agent.command.len()))
     }
 
-    /// Returns the MCP transports that the agent of a command line is known to refuse, in the names of ACP.
+    /// Returns the MCP transports that the agent of a command line is known to refuse, in the names
+    /// of ACP.
     pub fn refused_transports(&self, line: Option<&str>) -> impl Iterator<Item = &str> {
         let known = line.and_then(|line| self.of_command(line));
         let refused = known.into_iter().flat_map(|agent| &agent.quirks.refused_transports);

@@ -122,8 +122,8 @@ impl Agent {
         program.is_file().then(|| program.to_str().map(str::to_owned)).flatten()
     }
 
-    /// Returns the command: of the program on the path, else of the one installed from a registry, else of `npx` or `uvx` with
-    /// the package.
+    /// Returns the command: of the program on the path, else of the one installed from a registry,
+    /// else of `npx` or `uvx` with the package.
     ///
     /// # Errors
     /// The agent is not installed, and neither `npx` nor `uvx` can run it.
@@ -136,7 +136,8 @@ impl Agent {
         } else {
             (self.runner(programs)?, true)
         };
-        let (variables, agent) = (self.variables.clone(), Some(self.id.clone()));
+        let variables = self.variables.clone();
+        let agent = Some(self.id.clone());
         Ok(Launch { words, variables, agent, is_downloaded })
     }
 
@@ -169,7 +170,8 @@ impl Agent {
             (None, None) => {
                 let is_known = self.install.is_some() || self.binary.is_some();
                 let run = |hint: String| if is_known { format!("run `{hint}`") } else { hint };
-                let (title, hint) = (self.title.clone(), run(self.install_hint()));
+                let title = self.title.clone();
+                let hint = run(self.install_hint());
                 return Err(LaunchError::NotInstalled { title, hint });
             }
         }

@@ -11,7 +11,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Returns the programs on the search path of this process, and those in the data folder of the user.
+    /// Returns the programs on the search path of this process, and those in the data folder of the
+    /// user.
     pub fn of_environment() -> Self {
         Self { path: std::env::var_os("PATH"), agents: agents_folder() }
     }

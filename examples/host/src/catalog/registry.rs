@@ -142,7 +142,8 @@ fn checksum(text: &str) -> Result<String, String> {
     is_sum.then_some(digits).ok_or_else(|| format!("sha256: expected 64 digits, got {text:?}"))
 }
 
-/// Sets command and variables; returns the package, which is an argument of `npx` or `uvx` and must be no option.
+/// Sets command and variables; returns the package, which is an argument of `npx` or `uvx` and must
+/// be no option.
 fn take_package(agent: &mut Agent, package: Package) -> Result<String, String> {
     let Package { package, cmd, args, env } = package;
     if package.is_empty() || package.starts_with('-') || package.contains(char::is_whitespace) {

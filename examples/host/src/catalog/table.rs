@@ -3,8 +3,9 @@ use crate::catalog::{Agent, Catalog, CatalogError, Programs};
 use core::fmt::Write;
 use std::path::Path;
 
-/// Returns a table of the agents: the name, whether it is installed, and how it is logged in to; then how the others are
-/// installed. `is_set` returns whether a variable of the environment is set.
+/// Returns a table of the agents: the name, whether it is installed, and how it is logged in to;
+/// then how the others are installed. `is_set` returns whether a variable of the environment is
+/// set.
 pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bool) -> String {
     let rows: Vec<_> = catalog
         .agents()
@@ -30,7 +31,8 @@ pub fn table(catalog: &Catalog, programs: &Programs, is_set: impl Fn(&str) -> bo
     table
 }
 
-/// Returns the table for the environment of this process, with the agents of a document of the official registry.
+/// Returns the table for the environment of this process, with the agents of a document of the
+/// official registry.
 ///
 /// # Errors
 /// The document cannot be read.

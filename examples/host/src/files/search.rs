@@ -32,7 +32,8 @@ pub struct FoundFiles {
     pub is_partial: bool,
 }
 
-/// The quality of a match: a prefix of the name, part of the name, part of the path; then the shortest path.
+/// The quality of a match: a prefix of the name, part of the name, part of the path; then the
+/// shortest path.
 type Rank = (Reverse<bool>, Reverse<bool>, usize, String);
 
 /// Files with rules about what a search leaves out, the first one with precedence.
@@ -61,8 +62,9 @@ struct Level {
 impl Root {
     /// Returns the files with `query` in their paths, without regard to case; up to [`MAX_FOUND`].
     ///
-    /// Hidden files, and files that a `.gitignore` or `.ignore` below the root excludes, are left out. Rules above the root and
-    /// of the user do not count, so that the result depends on the root only. Links are not followed.
+    /// Hidden files, and files that a `.gitignore` or `.ignore` below the root excludes, are left
+    /// out. Rules above the root and of the user do not count, so that the result depends on the
+    /// root only. Links are not followed.
     pub fn search(&self, query: &str) -> FoundFiles {
         let mut search = Search {
             query: query.to_lowercase(),
@@ -224,7 +226,8 @@ mod tests {
         assert_eq!(root.search("").files, [".shown", "a/one.txt", "a/keep.log", "b/kept.log"]);
     }
 
-    /// Rules in a file that has no end, or that cannot be opened before another process writes to it.
+    /// Rules in a file that has no end, or that cannot be opened before another process writes to
+    /// it.
     #[cfg(unix)]
     #[test]
     fn rules_are_read_from_regular_files_only() {

@@ -9,7 +9,8 @@ fn read(root: &Root, path: impl AsRef<Path>) -> Result<String, ErrorObject> {
 }
 
 fn write(root: &Root, path: impl AsRef<Path>) -> Result<(), ErrorObject> {
-    let (path, content) = (path.as_ref().to_str().unwrap().into(), "new".into());
+    let path = path.as_ref().to_str().unwrap().into();
+    let content = "new".into();
     root.write(&WriteTextFileRequestMembers { session_id: "s".into(), path, content }.into())?;
     Ok(())
 }
@@ -71,7 +72,8 @@ fn temporary_file_has_the_mode_from_the_start() {
     drop(empty);
     // A directory cannot be replaced, which leaves the temporary file as it was created.
     std::fs::create_dir(folder.path().join("directory")).unwrap();
-    let (temporary, target) = (Path::new(".temporary"), Path::new("directory"));
+    let temporary = Path::new(".temporary");
+    let target = Path::new("directory");
     assert!(root.replace(temporary, target, permissions, b"new").is_err());
     assert_eq!(mode(&folder.path().join(temporary)), 0o700);
     write(&root, &path).unwrap();
@@ -84,7 +86,8 @@ fn failed_write_leaves_no_temporary_file() {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::open(folder.path()).unwrap();
     std::fs::create_dir(folder.path().join("directory")).unwrap();
-    let (temporary, target) = (Path::new(".temporary"), Path::new("directory"));
+    let temporary = Path::new(".temporary");
+    let target = Path::new("directory");
     assert!(root.replace(temporary, target, None, b"new").is_err());
     assert!(write(&root, folder.path().join("directory")).is_err());
     // `write` removes it; `replace` alone leaves it.
@@ -136,7 +139,8 @@ fn no_path_leads_out_of_the_root() {
         let written = write(&root, &way).map_err(|error| error.code);
         // `root//tmp/secret` is a path below the root, which does not exist yet.
         if way.contains("//") {
-            assert_eq!((read.code, written), (RESOURCE_NOT_FOUND, Ok(())), "{way}");
+            assert_eq!(read.code, RESOURCE_NOT_FOUND, "{way}");
+            assert_eq!(written, Ok(()), "{way}");
         } else {
             assert!(written.is_err(), "{way}");
         }
@@ -158,7 +162,8 @@ fn a_link_that_is_exchanged_all_the_time_leads_nowhere() {
     std::fs::write(outside.path().join("file"), "secret").unwrap();
     let inside = tempfile::tempdir().unwrap();
     let root = Root::open(inside.path()).unwrap();
-    let (own, way) = (inside.path().join("own"), inside.path().join("way"));
+    let own = inside.path().join("own");
+    let way = inside.path().join("way");
     std::fs::create_dir(&own).unwrap();
     std::fs::write(own.join("file"), "own").unwrap();
     symlink(&own, &way).unwrap();

@@ -42,8 +42,8 @@ pub(crate) struct Admitted {
 }
 
 impl Access {
-    /// Returns the access to a server on this address. The token is the generated one, unless users are configured or
-    /// authentication is not required.
+    /// Returns the access to a server on this address. The token is the generated one, unless users
+    /// are configured or authentication is not required.
     ///
     /// # Errors
     /// The settings cannot be used.
@@ -57,7 +57,8 @@ impl Access {
         if !listen.ip().is_loopback() && site.tls_cert.is_none() && !site.clear_text {
             return Err(AccessError::ClearText(listen));
         }
-        let (failures, quotas) = (Failures::default(), Quotas::new(limits));
+        let failures = Failures::default();
+        let quotas = Quotas::new(limits);
         let users = RwLock::new(Arc::new(users));
         let site = Site::new(site)?;
         let sessions = Sessions::new(SessionLimits::default());
@@ -70,14 +71,16 @@ impl Access {
         Self { sessions: Sessions::new(limits), ..self }
     }
 
-    /// Accepts a cookie without its key, for pages without scripts. Other servers on this host receive the cookie too.
+    /// Accepts a cookie without its key, for pages without scripts. Other servers on this host
+    /// receive the cookie too.
     #[must_use]
     pub fn without_scripts(self) -> Self {
         Self { needs_key: false, ..self }
     }
 
-    /// Replaces the users. A generated token stays valid if the settings still have no users. Sessions of tokens that are not
-    /// valid any more end with their streams; other requests at work go on.
+    /// Replaces the users. A generated token stays valid if the settings still have no users.
+    /// Sessions of tokens that are not valid any more end with their streams; other requests at
+    /// work go on.
     ///
     /// # Errors
     /// The settings cannot be used. The earlier users stay.
@@ -94,7 +97,8 @@ impl Access {
         Ok(())
     }
 
-    /// Ends sessions when they are over. With a store, they survive the program, and those of other servers are known.
+    /// Ends sessions when they are over. With a store, they survive the program, and those of other
+    /// servers are known.
     pub fn watch_sessions(
         self: Arc<Self>,
         store: Option<Arc<dyn SessionStore>>,
@@ -105,7 +109,8 @@ impl Access {
         async move { self.sessions.watch().await }
     }
 
-    /// Reads the keys of the OpenID provider, if there is one. Without this, the first request with a token does so.
+    /// Reads the keys of the OpenID provider, if there is one. Without this, the first request with
+    /// a token does so.
     pub async fn load_keys(self: Arc<Self>) {
         if let Some(oidc) = &self.users().oidc {
             oidc.load().await;
@@ -131,7 +136,8 @@ impl Access {
         if let Some(connection) = connection {
             connection.authenticated();
         }
-        let (body, now) = (body_length(request), Instant::now());
+        let body = body_length(request);
+        let now = Instant::now();
         let at_work = self.quotas.begin(&grant.user, connection.cloned(), body, now);
         let at_work = at_work.map_err(|over| Refused::later(&over, over.wait))?;
         let at_work = at_work.of_session(session.as_ref().map(|session| session.end.clone()));
@@ -176,7 +182,8 @@ impl Access {
         self.identify(request).await.is_ok()
     }
 
-    /// Returns the session of a request. Its secrets cannot be guessed, so that failures of its address do not matter.
+    /// Returns the session of a request. Its secrets cannot be guessed, so that failures of its
+    /// address do not matter.
     async fn session(&self, request: &Parts) -> Option<CurrentSession> {
         let key = request.headers.get(KEY_HEADER).map(HeaderValue::as_bytes);
         let key = if self.needs_key { Some(key?) } else { None };
@@ -202,15 +209,16 @@ impl Access {
         if has_cookie && self.sessions.refresh().await { find() } else { None }
     }
 
-    /// Checks a token, unless its sender has to wait. A valid token that cannot be guessed is always accepted, so that
-    /// other processes of the same address cannot lock its user out.
+    /// Checks a token, unless its sender has to wait. A valid token that cannot be guessed is
+    /// always accepted, so that other processes of the same address cannot lock its user out.
     pub(crate) async fn attempt(
         &self,
         address: Option<IpAddr>,
         token: &[u8],
     ) -> Result<Credentials, Refused> {
         let users = self.users();
-        // Also for an address that has to wait: others behind the same proxy may have tokens with a new key.
+        // Also for an address that has to wait: others behind the same proxy may have tokens with a
+        // new key.
         if let Some(oidc) = &users.oidc {
             oidc.prepare(token).await;
         }

@@ -11,7 +11,8 @@ use tokio::time::timeout;
 /// Maximum size of a request body, in bytes.
 pub const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// Maximum number of bytes that are read of a larger body, so that its client can read the response.
+/// Maximum number of bytes that are read of a larger body, so that its client can read the
+/// response.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 
 /// Timeout for reading the rest of such a body.
@@ -46,7 +47,8 @@ pub async fn read_json<T: serde::de::DeserializeOwned>(
 /// The body is too large or too slow, or the connection is lost.
 pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RequestError> {
     let mut fits = declared_length(headers).is_none_or(|length| length <= MAX_BODY);
-    let (mut chunks, mut read) = (body.into_data_stream(), Vec::new());
+    let mut chunks = body.into_data_stream();
+    let mut read = Vec::new();
     while fits && let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| {
             let message = format!("the body: {error}");
@@ -61,7 +63,8 @@ pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Reque
     if fits {
         return Ok(read);
     }
-    // Many clients read the response after they have sent the whole body, unless they expect `100 Continue`.
+    // Many clients read the response after they have sent the whole body, unless they expect `100
+    // Continue`.
     if !headers.contains_key(header::EXPECT) {
         tokio::spawn(timeout(DISCARD_TIME, discard(chunks)));
     }
@@ -69,7 +72,8 @@ pub async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Reque
     Err(RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
-/// Returns how many bytes of a body are read at most: its length if that is declared, and the maximum otherwise.
+/// Returns how many bytes of a body are read at most: its length if that is declared, and the
+/// maximum otherwise.
 pub(crate) fn body_length(request: &Parts) -> usize {
     if let Some(declared) = declared_length(&request.headers) {
         return declared.min(MAX_DISCARDED);

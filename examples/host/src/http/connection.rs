@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-/// The connection of a request, as an extension of the request. The connection is at work until the last copy is dropped.
+/// The connection of a request, as an extension of the request. The connection is at work until the
+/// last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Connection(Arc<Working>);
 
@@ -82,7 +83,8 @@ impl Open {
         Connection(Arc::new(Working(self.clone())))
     }
 
-    /// Returns when no request was at work for a time: `first` before the first request, `next` afterwards.
+    /// Returns when no request was at work for a time: `first` before the first request, `next`
+    /// afterwards.
     pub(crate) async fn is_idle(&self, first: Duration, next: Duration) {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -118,12 +120,14 @@ impl Drop for Open {
 
 impl Connections {
     pub(crate) fn new(limit: usize, strangers: usize) -> Self {
-        let (open, refused) = (Mutex::default(), AtomicUsize::new(0));
+        let open = Mutex::default();
+        let refused = AtomicUsize::new(0);
         Self { limit, strangers, open, refused, tracker: TaskTracker::new() }
     }
 
-    /// Enters a connection. The oldest one without a user is closed if there are too many of those, and the oldest
-    /// without a request if there are too many in total. Returns `None` if all are at work.
+    /// Enters a connection. The oldest one without a user is closed if there are too many of those,
+    /// and the oldest without a request if there are too many in total. Returns `None` if all are
+    /// at work.
     pub(crate) fn enter(self: &Arc<Self>, peer: SocketAddr) -> Option<Arc<Open>> {
         let mut open = self.lock();
         // Dropped after the lock is released: the last reference takes the lock.

@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn limit_is_for_one_address_and_one_window() {
-        let (failures, now) = (Failures::default(), Instant::now());
+        let failures = Failures::default();
+        let now = Instant::now();
         let [one, other] = [1, 2].map(|last| Some(IpAddr::from([10, 0, 0, last])));
         for _ in 0..MAX_FAILURES {
             assert_eq!(failures.wait(one, now), None);
@@ -91,7 +92,8 @@ mod tests {
 
     #[test]
     fn addresses_of_one_network_share_a_limit() {
-        let (failures, now) = (Failures::default(), Instant::now());
+        let failures = Failures::default();
+        let now = Instant::now();
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
         for number in 0..MAX_FAILURES {
             assert!(failures.count(address(&format!("2001:db8:0:1::{number:x}")), now));
@@ -105,7 +107,8 @@ mod tests {
 
     #[test]
     fn many_addresses_use_bounded_memory() {
-        let (failures, now) = (Failures::default(), Instant::now());
+        let failures = Failures::default();
+        let now = Instant::now();
         for number in 0..4 * MAX_ADDRESSES {
             let number = u32::try_from(number).unwrap();
             failures.count(Some(IpAddr::from(number.to_be_bytes())), now);

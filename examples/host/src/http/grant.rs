@@ -23,8 +23,8 @@ impl Principal {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Grant {
     pub(crate) user: Principal,
-    /// Digest of what a session of the user depends on: the token, or the settings of the OpenID provider. Empty for a user
-    /// without a token: it begins no session.
+    /// Digest of what a session of the user depends on: the token, or the settings of the OpenID
+    /// provider. Empty for a user without a token: it begins no session.
     pub(crate) credential: String,
     /// End of the credentials, in seconds since 1970.
     pub(crate) until: Option<u64>,

@@ -23,12 +23,15 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 /// Prefix of the query with which [`sign_in`] is called.
 const TOKEN_QUERY: &str = "token=";
 
-/// Header of responses of the API. A browser gives such a response only to pages of the same origin.
+/// Header of responses of the API. A browser gives such a response only to pages of the same
+/// origin.
 ///
-/// Spec: [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
+/// Spec:
+/// [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Refuses requests for other hosts, and of pages of other sites. Browsers do not guess the type of a response. For all routes.
+/// Refuses requests for other hosts, and of pages of other sites. Browsers do not guess the type of
+/// a response. For all routes.
 pub async fn check_site(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -45,8 +48,9 @@ pub async fn check_site(
 }
 
 /// Refuses requests without valid credentials, and those over a limit of their user. Others carry a
-/// [`Principal`](crate::http::Principal) and an [`AtWork`](crate::http::AtWork) from here on. A handler that answers before its work
-/// is done keeps a copy of the latter. The response ends with the session of the request.
+/// [`Principal`](crate::http::Principal) and an [`AtWork`](crate::http::AtWork) from here on. A
+/// handler that answers before its work is done keeps a copy of the latter. The response ends with
+/// the session of the request.
 pub async fn authenticate(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -96,7 +100,8 @@ impl Record {
     fn of(request: &Parts, user: &Principal) -> Self {
         let connection = request.extensions.get::<Connection>();
         let address = connection.map(|it| it.peer().ip().to_string()).unwrap_or_default();
-        let (method, path) = (request.method.clone(), request.uri.path().to_owned());
+        let method = request.method.clone();
+        let path = request.uri.path().to_owned();
         Self { user: user.clone(), address, method, path }
     }
 
@@ -106,22 +111,26 @@ impl Record {
             return;
         }
         let Self { user, address, method, path } = self;
-        let (user, method, status) = (user.as_str(), method.as_str(), u64::from(status.as_u16()));
+        let user = user.as_str();
+        let method = method.as_str();
+        let status = u64::from(status.as_u16());
         tracing::info!(target: AUDIT, event = "request", user, address, method, path, status);
     }
 }
 
-/// Exchanges the token of `?token=…` for a session, and redirects to the page without the query. For the route of the page.
+/// Exchanges the token of `?token=…` for a session, and redirects to the page without the query.
+/// For the route of the page.
 ///
-/// Scripts cannot read its cookie, and browsers do not send it with requests of other sites. The cookie is valid with its key,
-/// which the page finds in the fragment `#key=…` of its address and sends in the header `Sign-In-Key`; see
-/// [`Access::without_scripts`].
+/// Scripts cannot read its cookie, and browsers do not send it with requests of other sites. The
+/// cookie is valid with its key, which the page finds in the fragment `#key=…` of its address and
+/// sends in the header `Sign-In-Key`; see [`Access::without_scripts`].
 ///
-/// With several users, a page of another site could sign the user in as another one. The token is then left to the page, which
-/// has to ask its user, unless the browser states that the user or the own page opened the address, and it has no session of
-/// another user.
+/// With several users, a page of another site could sign the user in as another one. The token is
+/// then left to the page, which has to ask its user, unless the browser states that the user or the
+/// own page opened the address, and it has no session of another user.
 ///
-/// Spec: [RFC 6265bis, `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7);
+/// Spec: [RFC 6265bis,
+/// `SameSite`](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6.7);
 /// [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
 pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let query = request.uri().query().unwrap_or_default();

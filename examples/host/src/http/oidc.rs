@@ -73,14 +73,16 @@ impl Oidc {
             let now = Instant::now();
             cache = Cache { keys: Some((Arc::new(keys?), now)), attempt: Some(now) };
         }
-        let (cache, reading) = (Mutex::new(cache), Arc::default());
+        let cache = Mutex::new(cache);
+        let reading = Arc::default();
         let deciding = serde_json::to_vec(settings).unwrap_or_default();
         let credential = hexadecimal(&Sha256::digest(&deciding));
         let settings = settings.clone();
         Ok(Some(Arc::new(Self { settings, issuer, audience, source, credential, cache, reading })))
     }
 
-    /// Takes over the keys of an earlier provider with the same settings, unless they are from a file.
+    /// Takes over the keys of an earlier provider with the same settings, unless they are from a
+    /// file.
     pub(crate) fn inherit(&self, earlier: &Self) {
         if self.settings == earlier.settings && self.settings.jwks_file.is_none() {
             let Cache { keys, .. } = earlier.cache().clone();
@@ -108,7 +110,8 @@ impl Oidc {
         self.refresh(None).await;
     }
 
-    /// Reads the keys, if the token may need newer ones. All requests that need them wait for the same attempt.
+    /// Reads the keys, if the token may need newer ones. All requests that need them wait for the
+    /// same attempt.
     pub(crate) async fn prepare(self: &Arc<Self>, token: &[u8]) {
         if let Some(header) = token::header(token, &self.settings.algorithms) {
             self.refresh(Some(&header)).await;
@@ -125,7 +128,8 @@ impl Oidc {
             reading
         };
         {
-            let (mut cache, now) = (self.cache(), Instant::now());
+            let mut cache = self.cache();
+            let now = Instant::now();
             if !cache.is_refresh_due(header, now) {
                 return;
             }

@@ -1,7 +1,8 @@
-//! Streams of HTTP/2 without a progress of the response end, and other streams of the connection continue.
+//! Streams of HTTP/2 without a progress of the response end, and other streams of the connection
+//! continue.
 //!
-//! The window of a stream is below the socket. A client with a window of zero answers pings and reads the socket, so
-//! that neither pings nor the time limit of writes notice it.
+//! The window of a stream is below the socket. A client with a window of zero answers pings and
+//! reads the socket, so that neither pings nor the time limit of writes notice it.
 use axum::body::{Body, Bytes};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;
@@ -11,15 +12,18 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// Largest part of a body that is sent at once. A client that takes it within the limit makes progress.
+/// Largest part of a body that is sent at once. A client that takes it within the limit makes
+/// progress.
 const MAX_PART: usize = 16 * 1024;
 
 tokio::task_local! {
-    /// Whether the stream of this task has data that the client has to take before further data is requested.
+    /// Whether the stream of this task has data that the client has to take before further data is
+    /// requested.
     static IS_WAITING: watch::Sender<bool>;
 }
 
-/// Runs the streams of a connection, each with a time limit for the client to take a part of the response.
+/// Runs the streams of a connection, each with a time limit for the client to take a part of the
+/// response.
 #[derive(Clone, Debug)]
 pub(crate) struct Streams(pub(crate) Duration);
 

@@ -3,7 +3,8 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// Addresses or networks, such as `127.0.0.1` or `10.0.0.0/8`. In a variable they are separated by commas.
+/// Addresses or networks, such as `127.0.0.1` or `10.0.0.0/8`. In a variable they are separated by
+/// commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "Written", into = "Vec<String>")]
 pub struct TrustedProxies(Vec<IpNet>);
@@ -24,7 +25,8 @@ impl TrustedProxies {
 
     /// Returns whether a connection from this address is one of a proxy.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        // A listener for both versions of IP has the address of a client with IPv4 within one of IPv6.
+        // A listener for both versions of IP has the address of a client with IPv4 within one of
+        // IPv6.
         let address = address.to_canonical();
         self.0.iter().any(|net| net.contains(&address))
     }
@@ -39,8 +41,8 @@ impl TryFrom<Written> for TrustedProxies {
             Written::List(list) => list,
         };
         let parse = |text: &String| {
-            let (text, wrong) =
-                (text.trim(), "expected an address or a network, such as 10.0.0.0/8");
+            let text = text.trim();
+            let wrong = "expected an address or a network, such as 10.0.0.0/8";
             let address = text.parse::<IpAddr>().map(IpNet::from);
             address.or_else(|_| text.parse()).map_err(|_| format!("{wrong}, got `{text}`"))
         };

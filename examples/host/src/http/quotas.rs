@@ -20,7 +20,8 @@ const BODY_SHARE: usize = 256 * 1024;
 pub struct UserLimits {
     /// Requests that are at work at the same time, including streams and WebSockets that are open.
     pub at_work: usize,
-    /// Requests that begin in a minute. One with a large body counts once more for each 256 KiB of it.
+    /// Requests that begin in a minute. One with a large body counts once more for each 256 KiB of
+    /// it.
     pub a_minute: u32,
 }
 
@@ -35,7 +36,8 @@ pub(crate) struct Quotas {
 struct Use {
     /// Each request at work holds a reference.
     at_work: Arc<()>,
-    /// Requests left, at `counted`. They grow back with time. A large request is begun with less than it counts.
+    /// Requests left, at `counted`. They grow back with time. A large request is begun with less
+    /// than it counts.
     left: f64,
     counted: Instant,
 }
@@ -54,8 +56,8 @@ impl AtWork {
         Self { session_end, ..self }
     }
 
-    /// Waits for the end of the session to which the request belongs. A request with a token belongs to none, and waits for
-    /// ever.
+    /// Waits for the end of the session to which the request belongs. A request with a token
+    /// belongs to none, and waits for ever.
     pub async fn session_ended(&self) {
         match &self.session_end {
             Some(end) => end.cancelled().await,
@@ -131,7 +133,8 @@ mod tests {
     #[test]
     fn quota_is_for_one_user() {
         let quotas = Quotas::new(UserLimits { at_work: 2, a_minute: 4 });
-        let (now, alice) = (Instant::now(), Principal::from("alice"));
+        let now = Instant::now();
+        let alice = Principal::from("alice");
         let first = quotas.begin(&alice, None, 0, now).unwrap();
         let copy = first.clone();
         let second = quotas.begin(&alice, None, 0, now).unwrap();

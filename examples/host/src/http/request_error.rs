@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-/// A request that cannot be read: the status of the response, and the reason. The body of the response is
-/// `{"error": …}`.
+/// A request that cannot be read: the status of the response, and the reason. The body of the
+/// response is `{"error": …}`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RequestError {
@@ -42,7 +42,8 @@ impl IntoResponse for RequestError {
     }
 }
 
-/// Extracts a [`Path`](axum::extract::Path) or a [`Query`](axum::extract::Query), with a [`RequestError`] as its rejection.
+/// Extracts a [`Path`](axum::extract::Path) or a [`Query`](axum::extract::Query), with a
+/// [`RequestError`] as its rejection.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<E>(pub E);
 

@@ -5,8 +5,9 @@ use std::fmt;
 /// Minimum number of characters of a token, unless the listener is on loopback.
 pub const MIN_TOKEN: usize = 16;
 
-/// Minimum number of characters of a token of the settings, also on loopback: more than the values of other settings,
-/// such as `true`, which become tokens if they are written below `[auth.tokens]`.
+/// Minimum number of characters of a token of the settings, also on loopback: more than the values
+/// of other settings, such as `true`, which become tokens if they are written below
+/// `[auth.tokens]`.
 pub const MIN_LOCAL_TOKEN: usize = 8;
 
 /// A value that is hidden where settings are printed.

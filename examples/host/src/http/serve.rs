@@ -36,7 +36,8 @@ const FILES_EACH: usize = 2;
 pub struct ConnectionLimits {
     /// Connections. A connection without a request is closed in favour of a new one.
     pub connections: usize,
-    /// Connections on which no request was authenticated. The oldest is closed in favour of a new one.
+    /// Connections on which no request was authenticated. The oldest is closed in favour of a new
+    /// one.
     pub strangers: usize,
     /// Time until the headers of the first request are complete.
     pub header: Duration,
@@ -44,8 +45,8 @@ pub struct ConnectionLimits {
     pub body: Duration,
     /// Time until the headers of a further request are complete.
     pub idle: Duration,
-    /// Time that the client may take to read the data that was sent. On HTTP/2 also for a part of each response: the
-    /// stream of a client that takes less is reset.
+    /// Time that the client may take to read the data that was sent. On HTTP/2 also for a part of
+    /// each response: the stream of a client that takes less is reset.
     pub write: Duration,
 }
 
@@ -66,10 +67,12 @@ impl ConnectionLimits {
     }
 }
 
-/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended. A connection that was upgraded
-/// is at work as long as its handler keeps a [`Connection`](crate::http::Connection) or an [`AtWork`](crate::http::AtWork).
+/// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended. A
+/// connection that was upgraded is at work as long as its handler keeps a
+/// [`Connection`](crate::http::Connection) or an [`AtWork`](crate::http::AtWork).
 ///
-/// Requests carry a [`Connection`](crate::http::Connection). With `tls`, connections are encrypted; without, they are in clear.
+/// Requests carry a [`Connection`](crate::http::Connection). With `tls`, connections are encrypted;
+/// without, they are in clear.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
@@ -86,8 +89,8 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(open) = connections.enter(peer) else { continue };
-                // Otherwise a short event waits until the client has acknowledged the one before. An error means that the
-                // client has left.
+                // Otherwise a short event waits until the client has acknowledged the one before.
+                // An error means that the client has left.
                 let _left = stream.set_nodelay(true);
                 let serving = (open, router.clone(), limits, ending.clone());
                 match &tls {
@@ -144,7 +147,8 @@ async fn drive(
     let http2 = &mut builder.http2();
     http2.timer(TokioTimer::new()).keep_alive_interval(PING_TIME).keep_alive_timeout(PING_TIME);
     let service = service_fn(|request: Request<Incoming>| {
-        let (connection, router) = (open.begin(), router.clone());
+        let connection = open.begin();
+        let router = router.clone();
         let mut request = request.map(|body| Body::new(Timed::new(body, limits.body)));
         request.extensions_mut().insert(connection.clone());
         async move {

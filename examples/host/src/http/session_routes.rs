@@ -12,7 +12,8 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Returns the routes of sessions, for the API that [`authenticate`](crate::http::authenticate) protects.
+/// Returns the routes of sessions, for the API that [`authenticate`](crate::http::authenticate)
+/// protects.
 ///
 /// | route | effect |
 /// |---|---|

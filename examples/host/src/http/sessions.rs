@@ -15,7 +15,8 @@ use subtle::ConstantTimeEq;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum number of sessions of a user. One more ends the one that was not used for the longest time.
+/// Maximum number of sessions of a user. One more ends the one that was not used for the longest
+/// time.
 const MAX_OF_USER: usize = 16;
 
 /// Maximum number of sessions of all users.
@@ -39,7 +40,8 @@ const READ_INTERVAL: Duration = Duration::from_millis(250);
 /// Precision of the time of the last use in the store, in seconds.
 const USE_STEP: u64 = 60;
 
-/// Time for which an ended session is removed again, if another server has stored it at the same time.
+/// Time for which an ended session is removed again, if another server has stored it at the same
+/// time.
 const MEMORY_OF_END: Duration = Duration::from_secs(60);
 
 /// Limits of the time of a session.
@@ -73,8 +75,9 @@ pub trait SessionStore: Debug + Send + Sync {
 
 /// The secrets of a new session.
 ///
-/// A browser sends the cookies of a host to all ports of that host, also to a server that an agent has started. The cookie is
-/// therefore valid only with its key, which the page keeps: storage of pages is separate for each port.
+/// A browser sends the cookies of a host to all ports of that host, also to a server that an agent
+/// has started. The cookie is therefore valid only with its key, which the page keeps: storage of
+/// pages is separate for each port.
 ///
 /// Spec: [RFC 6265, section 8.5](https://www.rfc-editor.org/rfc/rfc6265#section-8.5)
 #[derive(Debug)]
@@ -157,7 +160,8 @@ impl Sessions {
         let _ = self.store.set(store);
     }
 
-    /// Begins a session. The one of the user that was not used for the longest time makes room for it.
+    /// Begins a session. The one of the user that was not used for the longest time makes room for
+    /// it.
     pub(crate) async fn begin(
         &self,
         grant: &Grant,
@@ -190,7 +194,8 @@ impl Sessions {
         Ok(secrets)
     }
 
-    /// Returns the session of a cookie and its key, and counts its use. Without a key, the cookie is enough.
+    /// Returns the session of a cookie and its key, and counts its use. Without a key, the cookie
+    /// is enough.
     pub(crate) fn find(
         &self,
         cookie: &str,
@@ -218,7 +223,8 @@ impl Sessions {
         })
     }
 
-    /// Reads the store for a session that is not known, if one may be there. Returns whether it was read.
+    /// Reads the store for a session that is not known, if one may be there. Returns whether it was
+    /// read.
     pub(crate) async fn refresh(&self) -> bool {
         let Some(store) = self.store.get() else { return false };
         let arrival = Instant::now();
@@ -244,7 +250,8 @@ impl Sessions {
         list
     }
 
-    /// Ends a session of a user: it is not valid from now on, and its streams end. Returns whether there is one.
+    /// Ends a session of a user: it is not valid from now on, and its streams end. Returns whether
+    /// there is one.
     pub(crate) async fn end(&self, user: &Principal, id: &str) -> bool {
         let ended = self.open().remove(|record| record.user == user.as_str() && record.id() == id);
         let is_known = !ended.is_empty();
@@ -351,8 +358,8 @@ impl Open {
         }
     }
 
-    /// Takes over what other servers have stored, and returns what is to be stored, if it differs. A session that was stored
-    /// and is missing now was ended by another server.
+    /// Takes over what other servers have stored, and returns what is to be stored, if it differs.
+    /// A session that was stored and is missing now was ended by another server.
     fn merge(&mut self, stored: Option<Vec<Record>>) -> Option<Vec<Record>> {
         let mut is_changed = std::mem::take(&mut self.is_changed);
         if let Some(stored) = stored {
@@ -593,20 +600,24 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn streams_end_with_their_session() {
         let sessions = Sessions::new(SessionLimits::default());
-        let (old, kept) = (begin(&sessions).await, begin(&sessions).await);
+        let old = begin(&sessions).await;
+        let kept = begin(&sessions).await;
         let end = |secrets| found(&sessions, secrets).unwrap().end;
-        let (old_end, kept_end) = (end(&old), end(&kept));
+        let old_end = end(&old);
+        let kept_end = end(&kept);
         sessions.open().sessions.get_mut(&digest(old.cookie.as_bytes())).unwrap().record.until = 0;
         let _watching = timeout(INTERVAL / 2, sessions.watch()).await;
         assert!(old_end.is_cancelled());
         assert!(!kept_end.is_cancelled());
     }
 
-    /// A session that one server ends does not come back, also if another one stores its use at the same time.
+    /// A session that one server ends does not come back, also if another one stores its use at the
+    /// same time.
     #[tokio::test(start_paused = true)]
     async fn servers_with_one_store_know_and_end_each_others_sessions() {
         let store = Arc::new(Shared { is_shared: true, ..Shared::default() });
-        let (one, other) = (server(&store), server(&store));
+        let one = server(&store);
+        let other = server(&store);
         let secrets = begin(&one).await;
         other.refresh().await;
         let session = found(&other, &secrets).unwrap();

@@ -21,9 +21,11 @@ pub struct SiteSettings {
     pub hosts: Vec<String>,
     /// Other sites with pages that may use the server, such as `https://app.example`.
     pub origins: Vec<String>,
-    /// The URL of the server for agents, such as `http://gateway.internal:8787`. The default is its own address.
+    /// The URL of the server for agents, such as `http://gateway.internal:8787`. The default is its
+    /// own address.
     pub agents_url: Option<String>,
-    /// The certificate of the listener and those of its issuers, a file in PEM. Without it, connections are in clear.
+    /// The certificate of the listener and those of its issuers, a file in PEM. Without it,
+    /// connections are in clear.
     pub tls_cert: Option<PathBuf>,
     /// The key of the certificate, a file in PEM.
     pub tls_key: Option<PathBuf>,
@@ -67,13 +69,16 @@ impl Site {
             .max_age(CORS_TIME)
     }
 
-    /// Returns why a request is refused, if it is: a page of another site sent it, or a name was rebound to this address.
+    /// Returns why a request is refused, if it is: a page of another site sent it, or a name was
+    /// rebound to this address.
     ///
-    /// Spec: [RFC 9112, section 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2);
-    /// [RFC 9113, section 8.3.1](https://www.rfc-editor.org/rfc/rfc9113#section-8.3.1), for the authority of HTTP/2.
+    /// Spec: [RFC 9112, section 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2); [RFC
+    /// 9113, section 8.3.1](https://www.rfc-editor.org/rfc/rfc9113#section-8.3.1), for the
+    /// authority of HTTP/2.
     pub(crate) fn refusal(&self, request: &Parts) -> Option<Refused> {
         let mut hosts = request.headers.get_all(header::HOST).iter();
-        let (first, second) = (hosts.next().map(HeaderValue::to_str), hosts.next());
+        let first = hosts.next().map(HeaderValue::to_str);
+        let second = hosts.next();
         let authority = request.uri.authority().map(|authority| Ok(authority.as_str()));
         // A proxy may have read another one of several.
         let host = first.or(authority).and_then(Result::ok).filter(|_| second.is_none());
@@ -90,7 +95,8 @@ impl Site {
             .then(|| Refused::foreign("pages of other sites may not use this gateway"))
     }
 
-    /// Returns whether a browser sent the request for a page of another site that did not name itself, as for an image.
+    /// Returns whether a browser sent the request for a page of another site that did not name
+    /// itself, as for an image.
     ///
     /// Spec: [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
     pub(crate) fn is_embedded(request: &Parts) -> bool {
@@ -99,8 +105,8 @@ impl Site {
         is_foreign && !request.headers.contains_key(header::ORIGIN)
     }
 
-    /// Returns whether a browser states that its user or a page of this site opened the address. Without a statement it is not
-    /// known: browsers state it only over TLS and on loopback.
+    /// Returns whether a browser states that its user or a page of this site opened the address.
+    /// Without a statement it is not known: browsers state it only over TLS and on loopback.
     ///
     /// Spec: [Fetch metadata](https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header)
     pub(crate) fn is_opened_by_user(request: &Parts) -> bool {

@@ -1,4 +1,5 @@
-//! TLS of a listener: a certificate and its key in files, which can be replaced while the server runs.
+//! TLS of a listener: a certificate and its key in files, which can be replaced while the server
+//! runs.
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
@@ -9,7 +10,8 @@ use tokio_rustls::TlsAcceptor;
 
 /// Protocols of HTTP, in order of preference.
 ///
-/// Spec: [ALPN](https://www.iana.org/assignments/tls-extensiontype-values/tls-extensiontype-values.xhtml#alpn-protocol-ids)
+/// Spec:
+/// [ALPN](https://www.iana.org/assignments/tls-extensiontype-values/tls-extensiontype-values.xhtml#alpn-protocol-ids)
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// The certificate of a listener and its key, as PEM files.

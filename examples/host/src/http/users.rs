@@ -1,4 +1,5 @@
-//! Users and their credentials: a bearer token, a token of an OpenID provider, or a header of a proxy.
+//! Users and their credentials: a bearer token, a token of an OpenID provider, or a header of a
+//! proxy.
 use crate::hexadecimal::hexadecimal;
 use crate::http::grant::Grant;
 use crate::http::oidc::{Oidc, OidcSettings, TokenError};
@@ -27,7 +28,8 @@ const GENERATED_USER: &str = "user";
 /// Separates the digest that binds a session to a token from other digests of the token.
 const GRANT_DOMAIN: &[u8] = b"http-access session\0";
 
-/// Maximum number of cookies of one name that are tried. Servers on other ports of the host can set further ones.
+/// Maximum number of cookies of one name that are tried. Servers on other ports of the host can set
+/// further ones.
 const MAX_COOKIES: usize = 8;
 
 /// Header with the key of a session.
@@ -37,11 +39,13 @@ pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("sign-in-key")
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AuthSettings {
-    /// Whether callers need credentials. Without `tokens`, `trusted_header` and `oidc`, a token is generated at each start.
+    /// Whether callers need credentials. Without `tokens`, `trusted_header` and `oidc`, a token is
+    /// generated at each start.
     pub required: bool,
     /// A bearer token for each name.
     pub tokens: BTreeMap<String, Secret>,
-    /// A header in which a proxy names the user. The proxy has to remove it from requests of clients.
+    /// A header in which a proxy names the user. The proxy has to remove it from requests of
+    /// clients.
     pub trusted_header: Option<String>,
     /// Addresses of the proxies that may set the header. From others it is ignored.
     pub trusted_proxies: TrustedProxies,
@@ -51,15 +55,18 @@ pub struct AuthSettings {
 
 impl Default for AuthSettings {
     fn default() -> Self {
-        let (trusted_proxies, oidc) = (TrustedProxies::default(), OidcSettings::default());
-        let (tokens, trusted_header) = (BTreeMap::new(), None);
+        let trusted_proxies = TrustedProxies::default();
+        let oidc = OidcSettings::default();
+        let tokens = BTreeMap::new();
+        let trusted_header = None;
         Self { required: true, tokens, trusted_header, trusted_proxies, oidc }
     }
 }
 
 impl AuthSettings {
-    /// Checks that no token is empty, which would leave the server open by mistake, or shorter than [`MIN_LOCAL_TOKEN`],
-    /// and that no user has the name of a setting of `[auth]`, which was written below `[auth.tokens]` by mistake.
+    /// Checks that no token is empty, which would leave the server open by mistake, or shorter than
+    /// [`MIN_LOCAL_TOKEN`], and that no user has the name of a setting of `[auth]`, which was
+    /// written below `[auth.tokens]` by mistake.
     ///
     /// # Errors
     /// [`AccessError::EmptyToken`], [`AccessError::GuessableToken`], [`AccessError::SettingAsUser`]
@@ -181,7 +188,8 @@ impl Users {
         Ok((users, Some(token.into())))
     }
 
-    /// Returns the credentials of a request that needs no token: a proxy names its user, or the server has no authentication.
+    /// Returns the credentials of a request that needs no token: a proxy names its user, or the
+    /// server has no authentication.
     pub(crate) fn without_token(
         &self,
         headers: &HeaderMap,
@@ -242,8 +250,8 @@ pub(crate) fn cookie_name(request: &Parts) -> String {
     format!("gateway-{}", cookie_suffix(host))
 }
 
-/// Returns the port of a host, for the name of a cookie: servers on different ports of one host share the cookies of that
-/// host. `web` for the default port.
+/// Returns the port of a host, for the name of a cookie: servers on different ports of one host
+/// share the cookies of that host. `web` for the default port.
 #[must_use]
 pub fn cookie_suffix(host: &str) -> &str {
     let port = host.rsplit_once(':').map(|(_, port)| port);
@@ -259,7 +267,8 @@ pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<Option<&[u8]>> {
     Some(scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token))
 }
 
-/// Returns the values of a cookie of a request: the same name may have been set for several paths and by other ports.
+/// Returns the values of a cookie of a request: the same name may have been set for several paths
+/// and by other ports.
 pub fn cookies_of<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|list| list.to_str().ok());
     let pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.split_once('='));

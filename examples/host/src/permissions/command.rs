@@ -10,11 +10,13 @@ const ARGUMENTS: &str = "args";
 /// Member of `rawInput` with several commands, which are not compared.
 const COMMANDS: &str = "commands";
 
-/// Members of any call with an id or a reason, which change nothing, without `_` and `-`, in lower case.
+/// Members of any call with an id or a reason, which change nothing, without `_` and `-`, in lower
+/// case.
 pub(crate) const REMARKS: [&str; 6] =
     ["callid", "description", "explanation", "justification", "reason", "turnid"];
 
-/// Further members beside a command that do not change what it does, without `_` and `-`, in lower case.
+/// Further members beside a command that do not change what it does, without `_` and `-`, in lower
+/// case.
 const HARMLESS_MEMBERS: [&str; 8] = [
     "background",
     "isbackground",
@@ -32,7 +34,8 @@ const PARSED_COMMAND: &str = "parsedcmd";
 /// Further harmless members of a request for a terminal.
 const TERMINAL_MEMBERS: [&str; 2] = ["sessionid", "outputbytelimit"];
 
-/// Members with the folder of a command, in the same form. The working directory of the session is harmless.
+/// Members with the folder of a command, in the same form. The working directory of the session is
+/// harmless.
 const FOLDER_MEMBERS: [&str; 4] = ["cwd", "directory", "workdir", "workingdirectory"];
 
 /// Shells. Their script is compared instead of the shell.
@@ -83,8 +86,9 @@ pub(crate) fn command_of(input: &Json) -> Fact<Vec<String>> {
     }
 }
 
-/// Returns whether the input of a call has members beside the command that may change what it does: each member that is not
-/// known as harmless, such as an environment, the input of the program, or further rights.
+/// Returns whether the input of a call has members beside the command that may change what it does:
+/// each member that is not known as harmless, such as an environment, the input of the program, or
+/// further rights.
 pub(crate) fn is_changed(input: &Json, is_terminal: bool) -> bool {
     let Json::Object(members) = input else { return true };
     let is_empty = |value: &Json| match value {
@@ -136,7 +140,8 @@ fn words_of_list(words: Vec<String>) -> Fact<Vec<String>> {
     unwrapped(words, MAX_SHELLS).map_or(Fact::Unclear, Fact::Known)
 }
 
-/// Replaces a shell with its script. Returns `None` for words that another program could read in another way.
+/// Replaces a shell with its script. Returns `None` for words that another program could read in
+/// another way.
 fn unwrapped(words: Vec<String>, shells: usize) -> Option<Vec<String>> {
     let (program, arguments) = words.split_first()?;
     let (folder, name) = program.split_at(program.len() - file_name(program).len());
@@ -151,7 +156,8 @@ fn unwrapped(words: Vec<String>, shells: usize) -> Option<Vec<String>> {
     }
 }
 
-/// Returns whether a program may run a command that its arguments contain, in a way that is not known.
+/// Returns whether a program may run a command that its arguments contain, in a way that is not
+/// known.
 fn may_run(name: &str, argument: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);

@@ -58,7 +58,8 @@ impl Decision {
         Self { rule, action, why, tool, outcome, is_of_terminal: false }
     }
 
-    /// Creates the decision on a command for a terminal, which runs without a question unless it is rejected.
+    /// Creates the decision on a command for a terminal, which runs without a question unless it is
+    /// rejected.
     pub(crate) fn of_terminal(found: Found, method: &str) -> Self {
         let Found { rule, action, is_unclear } = found;
         let why = if is_unclear { UNCLEAR } else { "" };
@@ -90,8 +91,8 @@ impl Decision {
         self.outcome.as_ref()
     }
 
-    /// Returns the response to the request with this id, as a line without a line break. `None` if the user decides, or if a
-    /// command runs.
+    /// Returns the response to the request with this id, as a line without a line break. `None` if
+    /// the user decides, or if a command runs.
     pub fn response(&self, id: &str) -> Option<String> {
         if self.is_of_terminal {
             let message = format!("permission rule {} rejects this command", self.rule);

@@ -29,7 +29,8 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Adds the members of a `tool_call`, a `tool_call_update`, or the call of a permission request.
+    /// Adds the members of a `tool_call`, a `tool_call_update`, or the call of a permission
+    /// request.
     pub(crate) fn update(&mut self, call: &Json) {
         self.name.update(tool_name(call));
         self.title.update(short_text(call.get("title")));
@@ -99,8 +100,11 @@ impl Facts {
 
     /// Returns the facts of a request that cannot be read, or names no call.
     pub(crate) fn unclear() -> Self {
-        let (name, title, kind) = (Fact::Unclear, Fact::Unclear, Fact::Unclear);
-        let (command, input_paths) = (Fact::Unclear, Fact::Unclear);
+        let name = Fact::Unclear;
+        let title = Fact::Unclear;
+        let kind = Fact::Unclear;
+        let command = Fact::Unclear;
+        let input_paths = Fact::Unclear;
         Self { name, title, kind, command, input_paths, ..Self::default() }
     }
 
@@ -168,10 +172,11 @@ fn listed_paths(list: &Json, only_diffs: bool) -> Fact<Vec<String>> {
     bounded(Fact::Known(paths))
 }
 
-/// Adds the path of a location or a change, and the earlier path of a moved or copied file. Returns `false` if one cannot be
-/// read.
+/// Adds the path of a location or a change, and the earlier path of a moved or copied file. Returns
+/// `false` if one cannot be read.
 fn add_paths(item: &Json, paths: &mut Vec<String>) -> bool {
-    let (path, old) = (item.get("path"), item.get("oldPath"));
+    let path = item.get("path");
+    let old = item.get("oldPath");
     let (Fact::Known(path), old) = (path.and_then(Json::text), old.and_then(Json::text)) else {
         return false;
     };

@@ -49,7 +49,8 @@ pub fn read_rules(path: &Path) -> Result<Vec<Rule>, FileError> {
         let start = error.span().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or(&text);
         let last = before.rsplit('\n').next().unwrap_or_default();
-        let (line, column) = (before.matches('\n').count() + 1, last.chars().count() + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = last.chars().count() + 1;
         FileError::Parse { path: path.to_owned(), line, column, why: error.message().to_owned() }
     })
 }

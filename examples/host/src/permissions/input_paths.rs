@@ -97,7 +97,8 @@ const CHANGES: &str = "changes";
 
 /// The paths in the input of a tool call.
 pub(crate) struct InputPaths {
-    /// The values of members with the name of a path, names of members that are paths, and the files of diffs.
+    /// The values of members with the name of a path, names of members that are paths, and the
+    /// files of diffs.
     pub(crate) paths: Fact<Vec<String>>,
     /// Whether there are members that are not known as harmless.
     pub(crate) has_more: bool,

@@ -5,8 +5,9 @@ use std::path::{Component, Path};
 /// Characters that tools or shells expand.
 const EXPANDED: &str = "~*?[]{}$%";
 
-/// Returns a path relative to a directory, with `/` between its parts. Returns `None` if it is not certain that the path is
-/// below the directory: it has `..` or leads through a symbolic link, for example.
+/// Returns a path relative to a directory, with `/` between its parts. Returns `None` if it is not
+/// certain that the path is below the directory: it has `..` or leads through a symbolic link, for
+/// example.
 pub(crate) fn below(directory: &Path, text: &str) -> Option<String> {
     let is_readable = |c: char| !c.is_control() && !EXPANDED.contains(c);
     if text.is_empty() || text.contains("://") || !text.chars().all(is_readable) {
@@ -53,7 +54,8 @@ fn has_no_link(directory: &Path, parts: &[&str]) -> bool {
     true
 }
 
-/// Returns whether a part names one file: Windows has streams behind `:`, and ignores dots and spaces at the end.
+/// Returns whether a part names one file: Windows has streams behind `:`, and ignores dots and
+/// spaces at the end.
 fn is_portable(part: &str) -> bool {
     !cfg!(windows) || !(part.contains(':') || part.ends_with(['.', ' ']))
 }

@@ -129,7 +129,8 @@ impl Globbed {
             let built = glob.build().map(|glob| glob.compile_matcher());
             built.map_err(|error| error.kind().to_string())
         };
-        let (exact, folded) = (build(false)?, build(true)?);
+        let exact = build(false)?;
+        let folded = build(true)?;
         Ok(Self { text, exact, folded })
     }
 

@@ -142,7 +142,8 @@ fn of_text(fact: &Fact<String>, is_it: impl Fn(&str) -> bool) -> Match {
     }
 }
 
-/// Compares the paths of a call: all have to match a rule that allows, and one a rule that does not.
+/// Compares the paths of a call: all have to match a rule that allows, and one a rule that does
+/// not.
 fn of_paths(rule: &Rule, facts: &Facts, cwd: Option<&Path>) -> Match {
     let denies = rule.action != Action::Allow;
     // A condition on commands compares all other members.

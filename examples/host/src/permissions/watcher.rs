@@ -8,7 +8,8 @@ use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{JsonStr, Kind, Peeked};
 use std::path::{Path, PathBuf};
 
-/// Largest number of remembered tool calls. Rules do not allow by facts of a call that was forgotten.
+/// Largest number of remembered tool calls. Rules do not allow by facts of a call that was
+/// forgotten.
 pub const MAX_CALLS: usize = 256;
 
 /// Largest number of sessions with a remembered working directory, and of requests for one.
@@ -17,9 +18,11 @@ pub const MAX_SESSIONS: usize = 1024;
 /// The final statuses of a tool call.
 const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
 
-/// Takes the lines of one connection, and decides on its permission requests and its commands for terminals.
+/// Takes the lines of one connection, and decides on its permission requests and its commands for
+/// terminals.
 ///
-/// It performs no input or output, except that it looks up links below the working directories of sessions.
+/// It performs no input or output, except that it looks up links below the working directories of
+/// sessions.
 ///
 /// ```
 /// use jsonrpc_core::peek;
@@ -62,8 +65,8 @@ impl Watcher {
         self.rules.is_empty()
     }
 
-    /// Handles a line. `Sent` is from the client to the agent. Returns the decision if the line is a permission request, or
-    /// `terminal/create`, that a rule matches.
+    /// Handles a line. `Sent` is from the client to the agent. Returns the decision if the line is
+    /// a permission request, or `terminal/create`, that a rule matches.
     pub fn handle_line(&mut self, direction: Direction, line: &Peeked<'_>) -> Option<Decision> {
         if self.is_idle() {
             return None;
@@ -93,8 +96,8 @@ impl Watcher {
         None
     }
 
-    /// Handles that a line of the agent was not read, for example a line that is too long: earlier facts of tool calls are
-    /// forgotten.
+    /// Handles that a line of the agent was not read, for example a line that is too long: earlier
+    /// facts of tool calls are forgotten.
     pub fn handle_lost_line(&mut self) {
         self.calls.clear();
     }

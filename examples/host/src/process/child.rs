@@ -28,8 +28,8 @@ pub(crate) struct Process {
 impl Process {
     /// Starts an agent. Its standard error is passed on within a limit. `set` sets its environment.
     ///
-    /// The kernel counts the calling thread as the parent: it must live as long as this program, as the runtime's workers
-    /// do.
+    /// The kernel counts the calling thread as the parent: it must live as long as this program, as
+    /// the runtime's workers do.
     #[cfg(feature = "transport")]
     pub(crate) fn spawn(
         words: &[String],
@@ -46,8 +46,8 @@ impl Process {
         Ok((process, stdin, stdout, stderr))
     }
 
-    /// Starts a command without input, with its standard error merged into its output. `set` sets its directory and
-    /// environment.
+    /// Starts a command without input, with its standard error merged into its output. `set` sets
+    /// its directory and environment.
     #[cfg(feature = "workspace")]
     pub(crate) fn spawn_merged(
         words: &[String],

@@ -1,8 +1,10 @@
 //! All processes below this one, also those in sessions of their own.
 //!
-//! A subreaper becomes the parent of each descendant that loses its parent, so that none can leave it.
+//! A subreaper becomes the parent of each descendant that loses its parent, so that none can leave
+//! it.
 //!
-//! Spec: [`PR_SET_CHILD_SUBREAPER`](https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html)
+//! Spec:
+//! [`PR_SET_CHILD_SUBREAPER`](https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html)
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
@@ -24,7 +26,8 @@ pub(super) fn adopt() -> io::Result<()> {
     Ok(nix::sys::prctl::set_child_subreaper(true)?)
 }
 
-/// Removes ended orphans from the table of processes. The status of `except` is left for its own wait.
+/// Removes ended orphans from the table of processes. The status of `except` is left for its own
+/// wait.
 pub(super) fn reap_except(except: Pid) {
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     while let Ok(status) = waitid(Id::All, flags)
@@ -93,7 +96,10 @@ mod tests {
     fn descendants_are_found_at_any_depth() {
         let parents = BTreeMap::from([(2, 1), (3, 2), (4, 3), (5, 1), (7, 8), (8, 7)]);
         let below = |top| parents.keys().filter(|pid| is_below(&parents, **pid, top)).count();
-        assert_eq!((below(2), below(1), below(4), below(9)), (2, 4, 0, 0));
+        assert_eq!(below(2), 2);
+        assert_eq!(below(1), 4);
+        assert_eq!(below(4), 0);
+        assert_eq!(below(9), 0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Standard error of a command, passed on within a limit.
 //!
-//! It is read at any time. Neither a flood nor a reader of this program's standard error that stands still stops the command, and
-//! the memory is bounded.
+//! It is read at any time. Neither a flood nor a reader of this program's standard error that
+//! stands still stops the command, and the memory is bounded.
 use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
@@ -53,7 +53,8 @@ impl Passing {
         Ok(Self { reading: tokio::spawn(output.read(errors, stopped)), stop, written })
     }
 
-    /// Passes on the rest, as far as it comes within `time`. Another process may hold the pipe open.
+    /// Passes on the rest, as far as it comes within `time`. Another process may hold the pipe
+    /// open.
     pub(super) async fn end(self, time: Duration) {
         let Self { mut reading, stop, written } = self;
         let rest = async {

@@ -1,7 +1,9 @@
 //! Runs a command so that it cannot outlive this program.
 //!
-//! Only Linux notifies a process of the end of its parent; there the guard stays, and ends the whole group after any end of
-//! the parent. With [`Scope::All`] it is the parent of all orphans below it, and ends with the last of them. Elsewhere a guard serves only to merge a command's standard error into its output.
+//! Only Linux notifies a process of the end of its parent; there the guard stays, and ends the
+//! whole group after any end of the parent. With [`Scope::All`] it is the parent of all orphans
+//! below it, and ends with the last of them. Elsewhere a guard serves only to merge a command's
+//! standard error into its output.
 use super::guard_arguments::{ErrorOutput, GUARD, Scope};
 use super::launch::cannot_run;
 use std::env::ArgsOs;
@@ -30,7 +32,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Returns the guard that these arguments of `main` request, if they do; call it before anything else in `main`.
+    /// Returns the guard that these arguments of `main` request, if they do; call it before
+    /// anything else in `main`.
     pub fn requested(mut arguments: ArgsOs) -> Option<Self> {
         if arguments.nth(1)? != GUARD {
             return None;
@@ -42,8 +45,8 @@ impl Guard {
         Some(Self { parent, errors, scope, program: arguments.next()?, arguments })
     }
 
-    /// Runs the command to its end; the exit status is the command's, as shells have it. `name` is the program's own, for
-    /// its messages.
+    /// Runs the command to its end; the exit status is the command's, as shells have it. `name` is
+    /// the program's own, for its messages.
     pub fn run(self, name: &str) -> ExitCode {
         let mut command = Command::new(&self.program);
         command.args(self.arguments);
@@ -87,8 +90,8 @@ async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::R
     use std::os::unix::process::{ExitStatusExt, parent_id};
     use tokio::signal::unix::{SignalKind, signal};
 
-    // SIGUSR1 comes when the parent has ended, or requests the end of all. The others are for the command, which has them as a
-    // member of the group.
+    // SIGUSR1 comes when the parent has ended, or requests the end of all. The others are for the
+    // command, which has them as a member of the group.
     let mut ending = signal(SignalKind::user_defined1())?;
     let mut changed = signal(SignalKind::child())?;
     for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
@@ -138,7 +141,8 @@ async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::R
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Ends what the command has started. Processes that end by themselves may still write; the others are killed.
+/// Ends what the command has started. Processes that end by themselves may still write; the others
+/// are killed.
 #[cfg(target_os = "linux")]
 async fn end_rest(is_killed: bool, ending: &mut UnixSignals, changed: &mut UnixSignals) {
     use super::descendants::{kill_all, reap};

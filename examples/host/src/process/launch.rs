@@ -1,8 +1,9 @@
-//! Commands in a process group of their own, guarded where the system has no other way to end them with this program.
+//! Commands in a process group of their own, guarded where the system has no other way to end them
+//! with this program.
 //!
-//! On Linux this program is started once more as a [`Guard`](super::Guard), because only a process itself can request a
-//! notification of its parent's end. Elsewhere a command is started directly: on Windows its job ends it, and on other systems it
-//! sees the end of its input.
+//! On Linux this program is started once more as a [`Guard`](super::Guard), because only a process
+//! itself can request a notification of its parent's end. Elsewhere a command is started directly:
+//! on Windows its job ends it, and on other systems it sees the end of its input.
 use super::guard_arguments::{ErrorOutput, GUARD, Scope};
 use super::own_program;
 use crate::system;
@@ -29,7 +30,8 @@ pub(crate) fn command(
     Ok((command, is_guarded))
 }
 
-/// Returns the words that run `program`, below a guard if one is needed, and whether a guard runs it. Its arguments follow.
+/// Returns the words that run `program`, below a guard if one is needed, and whether a guard runs
+/// it. Its arguments follow.
 ///
 /// # Errors
 /// The path of this program is unknown.
@@ -43,12 +45,15 @@ pub(crate) fn guarded(
     if !is_guarded && errors != ErrorOutput::Merged {
         return Ok((vec![OsString::from(system::find(program))], false));
     }
-    let (parent, errors, scope) = (std::process::id().to_string(), errors.as_str(), scope.as_str());
+    let parent = std::process::id().to_string();
+    let errors = errors.as_str();
+    let scope = scope.as_str();
     let guard = [own.into(), GUARD.into(), parent.into(), errors.into(), scope.into()];
     Ok((guard.into_iter().chain([program.to_owned()]).collect(), is_guarded))
 }
 
-/// Starts an agent with its input and output piped; its standard error is inherited. `variables` are set for it.
+/// Starts an agent with its input and output piped; its standard error is inherited. `variables`
+/// are set for it.
 ///
 /// The kernel counts the calling thread as the parent: it must live as long as this program.
 ///

@@ -20,7 +20,8 @@ struct Place {
 /// Sends answers; `None` is the end.
 pub(crate) type Answers = Sender<Option<String>>;
 
-/// Creates the queue of answers. The agent's output is read on, while an answer waits for its input.
+/// Creates the queue of answers. The agent's output is read on, while an answer waits for its
+/// input.
 pub(crate) fn answers() -> (Answers, Receiver<Option<String>>) {
     channel()
 }

@@ -6,7 +6,8 @@
 //! | SIGTERM, SIGINT or SIGHUP | the agent gets the same signal; SIGKILL after [`KILL_AFTER`] |
 //! | the agent exited | its output is forwarded to its end, for at least [`DRAIN`] |
 //!
-//! Signals go to the agent's whole process group, or job. The rest of the group gets SIGKILL at the end of the session.
+//! Signals go to the agent's whole process group, or job. The rest of the group gets SIGKILL at the
+//! end of the session.
 
 use crate::system::Signal;
 use core::time::Duration;
@@ -40,7 +41,8 @@ pub(crate) enum Action {
     Finish(i32),
 }
 
-/// The end of a session as a state machine. Call [`handle`](Self::handle), then [`poll`](Self::poll) until it returns `None`.
+/// The end of a session as a state machine. Call [`handle`](Self::handle), then
+/// [`poll`](Self::poll) until it returns `None`.
 #[derive(Debug)]
 pub(crate) struct Ending {
     grace: Duration,
@@ -92,8 +94,8 @@ impl Ending {
 
     /// Returns the next action at this time.
     ///
-    /// `holding`: bytes for the editor were read but not yet written. They delay the end, unless the end was requested by a
-    /// signal or the editor has gone.
+    /// `holding`: bytes for the editor were read but not yet written. They delay the end, unless
+    /// the end was requested by a signal or the editor has gone.
     pub(crate) fn poll(&mut self, now: Instant, holding: bool) -> Option<Action> {
         if let Some((at, status)) = self.exited {
             let drained = now >= at + DRAIN && (self.is_wanted || !holding);

@@ -1,4 +1,5 @@
-//! A batching queue between threads. Items gather before the consumer is woken, because a wake-up costs more than most items.
+//! A batching queue between threads. Items gather before the consumer is woken, because a wake-up
+//! costs more than most items.
 
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,7 +46,8 @@ enum Taker {
 }
 
 impl<T: Gathers> Gathering<T> {
-    /// Adds items. Returns whether the caller should [`wake`](Self::wake) the consumer, when it has time to.
+    /// Adds items. Returns whether the caller should [`wake`](Self::wake) the consumer, when it has
+    /// time to.
     pub fn add(&self, add: impl FnOnce(&mut T)) -> bool {
         let mut state = self.lock();
         add(&mut state.gathered);
@@ -143,7 +145,8 @@ mod tests {
         let gathering = Gathering::<Numbers>::default();
         let taken = thread::scope(|threads| {
             let taker = threads.spawn(|| {
-                let (mut taken, mut is_closed) = (Vec::new(), false);
+                let mut taken = Vec::new();
+                let mut is_closed = false;
                 while !is_closed {
                     gathering.take(|it| {
                         is_closed = it.is_closed;

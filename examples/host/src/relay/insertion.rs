@@ -41,8 +41,8 @@ pub enum Treatment {
     Forward,
     /// The line is forwarded with an insertion.
     Insert(Insertion),
-    /// A line of the agent is not forwarded: the agent gets this line, given without its line end. A line of the editor is
-    /// forwarded unchanged.
+    /// A line of the agent is not forwarded: the agent gets this line, given without its line end.
+    /// A line of the editor is forwarded unchanged.
     Answer(String),
 }
 
@@ -81,7 +81,8 @@ const USUAL: usize = 1 << 20;
 
 impl Inserting {
     pub(crate) fn new(insert: Arc<dyn Insert>, direction: Direction, ends: Ends) -> Self {
-        let (unfinished, passed) = (Vec::new(), Vec::new());
+        let unfinished = Vec::new();
+        let passed = Vec::new();
         Self { insert, direction, ends, unfinished, is_passing: false, passed }
     }
 
@@ -208,7 +209,8 @@ mod tests {
         let plus = Arc::new(Plus::default());
         let insert: Arc<dyn Insert> = Arc::<Plus>::clone(&plus);
         let ends = Ends::Editor(SharedInput::default());
-        let (mut inserting, now) = (Inserting::new(insert, Direction::Sent, ends), Instant::now());
+        let mut inserting = Inserting::new(insert, Direction::Sent, ends);
+        let now = Instant::now();
         let passed = pieces.iter().map(|piece| inserting.push(now, piece).to_vec()).collect();
         (passed, inserting.finish(now).to_vec(), plus.long.load(Ordering::Relaxed))
     }
@@ -245,7 +247,8 @@ mod tests {
         let long = vec![b'x'; limit + 1];
         let (pieces, rest, count) = passed(&[&long, b"xx", b"xx\nx-a\n"]);
         assert!(pieces == [&long[..], b"xx", b"xx\nx+a\n"]);
-        assert_eq!((&*rest, count), (&b""[..], 1));
+        assert_eq!(&*rest, &b""[..]);
+        assert_eq!(count, 1);
         let ends = [&long[..], b"\n"].concat();
         let (pieces, _, count) = passed(&[&ends, b"x-\n"]);
         assert!(pieces == [&ends[..], b"x+\n"]);

@@ -15,7 +15,8 @@ use std::time::Instant;
 /// Size of a read: the capacity of a pipe, until it is widened.
 const CHUNK: usize = 64 << 10;
 
-/// Number of observed buffers that are kept for the next reads, because new memory costs more than a read.
+/// Number of observed buffers that are kept for the next reads, because new memory costs more than
+/// a read.
 const KEPT_BUFFERS: usize = 32;
 
 /// Why a relay ended.
@@ -48,8 +49,8 @@ impl<'a> Before<'a> {
     }
 }
 
-/// Forwards all of `source` to `sink`, each read in one write. The tap gets the bytes before the write, so that a response
-/// to them follows them in the tap.
+/// Forwards all of `source` to `sink`, each read in one write. The tap gets the bytes before the
+/// write, so that a response to them follows them in the tap.
 ///
 /// `holding` is true while bytes were read but not yet written.
 pub(crate) fn relay(
@@ -74,7 +75,8 @@ fn relay_each(
     before: &mut Before<'_>,
     holding: &AtomicBool,
 ) -> Ended {
-    let (mut buffers, mut are_wide) = (Buffers::default(), false);
+    let mut buffers = Buffers::default();
+    let mut are_wide = false;
     loop {
         let length = match source.read(buffers.next()) {
             Ok(0) => return Ended::Source,
@@ -85,7 +87,8 @@ fn relay_each(
             },
         };
         if length == CHUNK && !are_wide {
-            // The source is faster than the sink. Larger pipes wake the processes at their other ends less often.
+            // The source is faster than the sink. Larger pipes wake the processes at their other
+            // ends less often.
             widen(source);
             widen(sink);
             are_wide = true;
@@ -118,7 +121,8 @@ fn new_buffer() -> Arc<[u8]> {
     repeat_n(0, CHUNK).collect()
 }
 
-/// Buffers for reads. A buffer in the tap is replaced by another one, and reused after it was observed.
+/// Buffers for reads. A buffer in the tap is replaced by another one, and reused after it was
+/// observed.
 #[derive(Debug)]
 struct Buffers {
     next: Arc<[u8]>,
@@ -267,7 +271,8 @@ mod tests {
             let relayed =
                 std::thread::spawn(|| relay(source, sink, Before::Pass, &AtomicBool::new(false)));
             result.read_exact(&mut vec![0; given]).unwrap();
-            assert_eq!((held(&feed), held(&result)), (expected, expected), "{given} {made_for}");
+            assert_eq!(held(&feed), expected, "{given} {made_for}");
+            assert_eq!(held(&result), expected, "{given} {made_for}");
             drop(feed);
             assert_eq!(relayed.join().unwrap(), Ended::Source);
         }

@@ -5,11 +5,12 @@ use memchr::memchr;
 
 /// Observer of the lines of a [`Reassembly`].
 pub trait Look {
-    /// Takes a line without its end: the whole line, or the [decisive prefix](Self::decisive_prefix).
+    /// Takes a line without its end: the whole line, or the [decisive
+    /// prefix](Self::decisive_prefix).
     fn line(&mut self, line: Result<&[u8], FrameError>);
 
-    /// Returns the length of the prefix that decides the line, if `start` contains it. The rest is then dropped, and no
-    /// line is too long. Returns `None` while the length is unknown.
+    /// Returns the length of the prefix that decides the line, if `start` contains it. The rest is
+    /// then dropped, and no line is too long. Returns `None` while the length is unknown.
     fn decisive_prefix(&self, _start: &[u8]) -> Option<usize> {
         None
     }
@@ -23,9 +24,9 @@ impl<F: FnMut(Result<&[u8], FrameError>)> Look for F {
 
 /// The lines of one direction, reassembled from chunks.
 ///
-/// It emits the lines of [`Lines`], but unlike `Lines` it does not copy a line that is complete in a chunk, and of a
-/// decided line it keeps only the prefix. `Lines` splits the rest: the first line of the stream, and lines that are still
-/// undecided after 64 KiB.
+/// It emits the lines of [`Lines`], but unlike `Lines` it does not copy a line that is complete in
+/// a chunk, and of a decided line it keeps only the prefix. `Lines` splits the rest: the first line
+/// of the stream, and lines that are still undecided after 64 KiB.
 #[derive(Debug)]
 pub struct Reassembly {
     place: Place,
@@ -184,7 +185,8 @@ mod tests {
         let mut reassembly = Reassembly::default();
         let mut lines = Vec::new();
         for (text, after_gap) in chunks {
-            let (direction, at) = (Direction::Sent, Instant::now());
+            let direction = Direction::Sent;
+            let at = Instant::now();
             let chunk = Chunk { direction, at, bytes: text.as_bytes(), after_gap: *after_gap };
             reassembly.push(&chunk, |line: Result<&[u8], FrameError>| {
                 lines.push(String::from_utf8(line.unwrap().to_vec()).unwrap());
@@ -229,7 +231,8 @@ mod tests {
         }
     }
 
-    /// For any split of the bytes, the observed prefix is sufficient, and the following lines are complete.
+    /// For any split of the bytes, the observed prefix is sufficient, and the following lines are
+    /// complete.
     #[test]
     fn only_the_deciding_prefix_is_kept() {
         let long = "x".repeat(Lines::DEFAULT_LIMIT);
@@ -238,9 +241,11 @@ mod tests {
         let lines = text.lines().filter(|line| !line.is_empty());
         let expected: Vec<_> = lines.map(up_to_dot).collect();
         for size in [5, 1 << 10, (1 << 16) - 1, 1 << 16, 1 << 20, text.len()] {
-            let (mut reassembly, mut seen) = (Reassembly::default(), UpToDot::default());
+            let mut reassembly = Reassembly::default();
+            let mut seen = UpToDot::default();
             for bytes in text.as_bytes().chunks(size) {
-                let (direction, at) = (Direction::Sent, Instant::now());
+                let direction = Direction::Sent;
+                let at = Instant::now();
                 reassembly.push(&Chunk { direction, at, bytes, after_gap: false }, &mut seen);
                 assert!(reassembly.start.capacity() <= 2 * MAX_START, "{size}");
             }
@@ -263,10 +268,12 @@ mod tests {
                 None
             }
         }
-        let (examined, mut reassembly) = (core::cell::Cell::new(0), Reassembly::default());
+        let examined = core::cell::Cell::new(0);
+        let mut reassembly = Reassembly::default();
         let line = format!("\n{}\n", "x".repeat(MAX_START));
         for bytes in line.as_bytes().chunks(1) {
-            let (direction, at) = (Direction::Sent, Instant::now());
+            let direction = Direction::Sent;
+            let at = Instant::now();
             let chunk = Chunk { direction, at, bytes, after_gap: false };
             reassembly.push(&chunk, Count(&examined));
         }
@@ -287,7 +294,8 @@ mod tests {
             let mut reassembly = Reassembly::default();
             let mut lines = Vec::new();
             for bytes in text.as_bytes().chunks(size) {
-                let (direction, at) = (Direction::Sent, Instant::now());
+                let direction = Direction::Sent;
+                let at = Instant::now();
                 let chunk = Chunk { direction, at, bytes, after_gap: false };
                 reassembly.push(&chunk, |line: Result<&[u8], FrameError>| {
                     lines.push(String::from_utf8(line.unwrap().to_vec()).unwrap());

@@ -33,7 +33,8 @@ pub struct Session {
 /// A session could not start.
 #[derive(Debug)]
 pub enum NotStarted {
-    /// The command cannot be run, as reported on standard error; has the exit status that shells use.
+    /// The command cannot be run, as reported on standard error; has the exit status that shells
+    /// use.
     CannotRun(ExitCode),
     /// The operating system refuses threads, descriptors or signal handlers.
     Io(io::Error),
@@ -55,8 +56,9 @@ pub struct SessionEnd {
 }
 
 impl Session {
-    /// Starts the agent and the relay. `name` is this program's, for its messages; `variables` are set for the agent; signals
-    /// are awaited on `runtime`. Standard output belongs to the relay from now on.
+    /// Starts the agent and the relay. `name` is this program's, for its messages; `variables` are
+    /// set for the agent; signals are awaited on `runtime`. Standard output belongs to the relay
+    /// from now on.
     ///
     /// # Errors
     /// The command cannot be run, or the operating system refuses something.
@@ -75,7 +77,8 @@ impl Session {
         let mut agent = launch(program, arguments, variables)
             .map_err(|error| NotStarted::CannotRun(cannot_run(name, program, &error)))?;
         let process = ProcessGroup::of_std(&mut agent)?;
-        let (tap, holding) = (Arc::new(Tap::default()), Arc::new(AtomicBool::new(false)));
+        let tap = Arc::new(Tap::default());
+        let holding = Arc::new(AtomicBool::new(false));
         relay_both(&mut agent, &tap, watching, &holding, &happened)?;
         watch_exit(name, agent, process.clone(), happened)?;
         Ok(Self { name, agent: process, tap, holding, events })
@@ -86,7 +89,8 @@ impl Session {
         &self.tap
     }
 
-    /// Waits for the end of the session. After the editor has gone, the agent has `grace` to end by itself.
+    /// Waits for the end of the session. After the editor has gone, the agent has `grace` to end by
+    /// itself.
     pub fn supervise(&self, grace: Duration) -> SessionEnd {
         supervise(self.name, &self.agent, &self.events, &self.holding, Ending::new(grace))
     }
@@ -140,13 +144,16 @@ fn relay_both(
 
     let (input, (answers, to_write)) = (SharedInput::default(), answers());
     if matches!(watching, Watching::Inserts(_)) {
-        let (input, sink) = (input.clone(), second_end(&agent_in)?);
+        let input = input.clone();
+        let sink = second_end(&agent_in)?;
         thread::Builder::new()
             .name("answers to agent".to_owned())
             .spawn(move || input.write_answers(&to_write, sink))?;
     }
-    let (tap_there, happened_there) = (Arc::clone(tap), happened.clone());
-    let (watching_there, last_answer) = (watching.clone(), answers.clone());
+    let tap_there = Arc::clone(tap);
+    let happened_there = happened.clone();
+    let watching_there = watching.clone();
+    let last_answer = answers.clone();
     thread::Builder::new().name("editor to agent".to_owned()).spawn(move || {
         let mut source = editor_in;
         let ends = Ends::Editor(input.clone());
@@ -157,12 +164,15 @@ fn relay_both(
         }
         // The receiver is dropped only at the end of the session.
         let _ = happened_there.send(Event::EditorClosed);
-        // The agent's input ends when its second end is closed as well. An answer that the agent does not read delays that.
+        // The agent's input ends when its second end is closed as well. An answer that the agent
+        // does not read delays that.
         input.close();
         let _ = last_answer.send(None);
     })?;
 
-    let (tap, holding, happened) = (Arc::clone(tap), Arc::clone(holding), happened.clone());
+    let tap = Arc::clone(tap);
+    let holding = Arc::clone(holding);
+    let happened = happened.clone();
     thread::Builder::new().name("agent to editor".to_owned()).spawn(move || {
         let before = Before::of(watching, Direction::Received, &tap, Ends::Agent(answers));
         let ended = relay(agent_out, editor_out, before, &holding);

@@ -11,11 +11,12 @@ pub const MAX_WAITING_BYTES: usize = 32 << 20;
 /// Maximum number of waiting chunks.
 pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 
-/// Number of copied bytes in a batch: small enough for the processor's cache, together with the bytes that arrive
-/// meanwhile.
+/// Number of copied bytes in a batch: small enough for the processor's cache, together with the
+/// bytes that arrive meanwhile.
 const MANY_COPIED: usize = 128 << 10;
 
-/// Number of lent bytes in a batch: a message of a megabyte is forwarded as a whole before it is observed.
+/// Number of lent bytes in a batch: a message of a megabyte is forwarded as a whole before it is
+/// observed.
 const MANY_LENT: usize = 1 << 20;
 
 /// Number of chunks in a batch.
@@ -86,7 +87,8 @@ impl Chunks {
     }
 
     fn push(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>, after_gap: bool) {
-        let (length, lent) = (bytes.length, bytes.lent().map(Arc::clone));
+        let length = bytes.length;
+        let lent = bytes.lent().map(Arc::clone);
         match &lent {
             Some(buffer) => {
                 self.lent_bytes += length;
@@ -202,8 +204,9 @@ impl Gathers for Waiting {
 }
 
 impl Tap {
-    /// Adds bytes, or counts them as dropped if too many are waiting. A large read is not copied; the caller must use another
-    /// buffer next. Returns whether the caller should [`wake`](Self::wake) the observer, when it has time to.
+    /// Adds bytes, or counts them as dropped if too many are waiting. A large read is not copied;
+    /// the caller must use another buffer next. Returns whether the caller should
+    /// [`wake`](Self::wake) the observer, when it has time to.
     pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
         self.waiting.add(|waiting| waiting.offer(direction, at, bytes))
     }
@@ -278,7 +281,8 @@ mod tests {
         assert_eq!(take(&tap), first);
         offer(&tap, TO_EDITOR, b"d");
         assert_eq!(take(&tap), [(TO_EDITOR, 1, false)]);
-        assert_eq!((tap.dropped().chunks, tap.dropped().bytes), (1, 2));
+        assert_eq!(tap.dropped().chunks, 1);
+        assert_eq!(tap.dropped().bytes, 2);
     }
 
     #[test]
@@ -294,13 +298,15 @@ mod tests {
     /// The whole memory counts, not only its used part.
     #[test]
     fn what_is_not_copied_is_bounded_by_what_it_was_read_into() {
-        let (tap, buffer) = (Tap::default(), Arc::from(vec![0; MAX_WAITING_BYTES / 4]));
+        let tap = Tap::default();
+        let buffer = Arc::from(vec![0; MAX_WAITING_BYTES / 4]);
         for _ in 0..5 {
             let passing = Passing { buffer: &buffer, length: LENT_FROM };
             tap.offer(TO_EDITOR, Instant::now(), passing);
         }
         assert_eq!(take(&tap), [(TO_EDITOR, LENT_FROM, false); 4]);
-        assert_eq!((tap.dropped().chunks, tap.dropped().bytes), (1, LENT_FROM as u64));
+        assert_eq!(tap.dropped().chunks, 1);
+        assert_eq!(tap.dropped().bytes, LENT_FROM as u64);
     }
 
     #[test]
@@ -311,7 +317,8 @@ mod tests {
         let left = offer(&tap, TO_EDITOR, &many);
         let not_left = offer(&tap, TO_EDITOR, &many[1..]);
         offer(&tap, TO_AGENT, b"bc");
-        assert_eq!((Arc::strong_count(&left), Arc::strong_count(&not_left)), (2, 1));
+        assert_eq!(Arc::strong_count(&left), 2);
+        assert_eq!(Arc::strong_count(&not_left), 1);
         let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };
         assert!(chunks.iter().map(|it| it.bytes).eq([b"a", &*many, &many[1..], b"bc"]));
         assert_eq!(chunks.bytes(), 2 * LENT_FROM + 2);

@@ -71,7 +71,8 @@ pub(crate) fn lead_group(command: &mut Command) {
 pub(crate) fn editor_ends() -> io::Result<(File, File)> {
     let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    // The only descriptor from now on: the editor sees its end when the agent ends it, and nothing else can write to it.
+    // The only descriptor from now on: the editor sees its end when the agent ends it, and nothing
+    // else can write to it.
     dup2_stdout(File::options().write(true).open("/dev/null")?)?;
     Ok((stdin, stdout))
 }
@@ -136,21 +137,22 @@ fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
 }
 
-/// Waits for the agent's exit and reaps it: its group keeps its number only while it has another member.
+/// Waits for the agent's exit and reaps it: its group keeps its number only while it has another
+/// member.
 #[cfg(not(target_os = "linux"))]
 fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     nix::sys::wait::waitpid(agent, None)
 }
 
-/// Makes a write beyond the limit of file sizes (`ulimit -f`) return an error. By default SIGXFSZ ends this program, and with it
-/// the session of an editor.
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) return an error. By default SIGXFSZ
+/// ends this program, and with it the session of an editor.
 fn report_full_files() -> io::Result<()> {
     // The handler stays in place without its receiver.
     signal(SignalKind::from_raw(signal::Signal::SIGXFSZ as i32)).map(drop)
 }
 
-/// Returns a future that waits for SIGTERM or SIGINT, or for an event of the console on Windows. From now on these signals
-/// do not end the program.
+/// Returns a future that waits for SIGTERM or SIGINT, or for an event of the console on Windows.
+/// From now on these signals do not end the program.
 ///
 /// # Errors
 /// The system does not let this program handle signals.
@@ -178,7 +180,8 @@ pub(crate) fn forward_signals(
         (SignalKind::interrupt(), Signal::Interrupt),
         (SignalKind::hangup(), Signal::Hangup),
     ] {
-        let (mut arrived, tell) = (signal(kind)?, tell.clone());
+        let mut arrived = signal(kind)?;
+        let tell = tell.clone();
         runtime.spawn(async move { while arrived.recv().await.is_some() && tell(number) {} });
     }
     Ok(())

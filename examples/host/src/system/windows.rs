@@ -38,22 +38,25 @@ pub(crate) fn find(program: &OsStr) -> PathBuf {
 /// Leaves the process in the group of the console, so that it gets Ctrl-C as this program does.
 pub(crate) fn lead_group(_: &mut Command) {}
 
-/// Takes over standard input and output. Nothing else in this program writes there. The editor sees the end of its input only
-/// at the end of the session, because this program's own end of the pipe stays open.
+/// Takes over standard input and output. Nothing else in this program writes there. The editor sees
+/// the end of its input only at the end of the session, because this program's own end of the pipe
+/// stays open.
 pub(crate) fn editor_ends() -> io::Result<(File, File)> {
     let stdin = File::from(io::stdin().as_handle().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_handle().try_clone_to_owned()?);
     Ok((stdin, stdout))
 }
 
-/// The agent and its children: a job, which ends with its last handle, at the latest with this program.
+/// The agent and its children: a job, which ends with its last handle, at the latest with this
+/// program.
 ///
 /// Spec: [Job Objects](https://learn.microsoft.com/windows/win32/procthread/job-objects)
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessGroup(Arc<Mutex<Option<Job>>>);
 
 impl ProcessGroup {
-    /// Children that the agent starts from now on are in the job as well; the agent has just started.
+    /// Children that the agent starts from now on are in the job as well; the agent has just
+    /// started.
     pub(crate) fn of_std(child: &mut Child) -> io::Result<Self> {
         let (job, assigned) = Self::assign(child.as_raw_handle())?;
         match assigned {
@@ -106,13 +109,15 @@ impl ProcessGroup {
     }
 }
 
-/// Returns a future that waits for an event of the console that ends programs. From now on Ctrl-C and Ctrl-Break do not end
-/// this program.
+/// Returns a future that waits for an event of the console that ends programs. From now on Ctrl-C
+/// and Ctrl-Break do not end this program.
 ///
 /// # Errors
 /// The system does not let this program handle events of the console.
 pub fn termination() -> io::Result<impl Future<Output = ()>> {
-    let (mut interrupted, mut broken, mut closed) = (ctrl_c()?, ctrl_break()?, ctrl_close()?);
+    let mut interrupted = ctrl_c()?;
+    let mut broken = ctrl_break()?;
+    let mut closed = ctrl_close()?;
     Ok(async move {
         tokio::select! {
             _ = interrupted.recv() => {}
@@ -130,7 +135,8 @@ pub(crate) fn forward_signals(
     let _context = runtime.enter();
     macro_rules! forward {
         ($event:expr, $signal:expr) => {
-            let (mut arrived, tell) = ($event?, tell.clone());
+            let mut arrived = $event?;
+            let tell = tell.clone();
             runtime.spawn(async move { while arrived.recv().await.is_some() && tell($signal) {} });
         };
     }

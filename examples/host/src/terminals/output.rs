@@ -34,8 +34,8 @@ impl Output {
         }
     }
 
-    /// Returns them as text within the limit, and whether there were more. An incomplete character at the end is left out
-    /// until the command has ended.
+    /// Returns them as text within the limit, and whether there were more. An incomplete character
+    /// at the end is left out until the command has ended.
     pub(super) fn text(&mut self, has_ended: bool) -> (String, bool) {
         self.cut();
         let whole = if has_ended { self.bytes.len() } else { whole_characters(&self.bytes) };
@@ -86,7 +86,8 @@ mod tests {
     }
 
     proptest! {
-        /// The output is the end of what was written, cut between characters, and no longer than the limit.
+        /// The output is the end of what was written, cut between characters, and no longer than
+        /// the limit.
         #[test]
         fn output_is_the_end_of_what_was_written(
             text in "[a-z\u{e9}\u{20ac}\u{1f600}]{0,60}",

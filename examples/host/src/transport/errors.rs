@@ -1,4 +1,5 @@
-//! The standard error of an agent: passed on to that of this program, with its end for the reason of a failure.
+//! The standard error of an agent: passed on to that of this program, with its end for the reason
+//! of a failure.
 use core::mem;
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -23,7 +24,8 @@ const MAX_LINES: usize = 12;
 /// Maximum number of bytes of a line that is kept.
 const MAX_KEPT: usize = 1024;
 
-/// Time for the last lines of an agent that has ended. Processes that it has left may hold the pipe open.
+/// Time for the last lines of an agent that has ended. Processes that it has left may hold the pipe
+/// open.
 const REST: Duration = Duration::from_millis(500);
 
 /// The task that passes lines on, and the last lines.
@@ -49,7 +51,8 @@ impl Errors {
             let _gone = done.send(());
         })?;
         let task = tokio::spawn(async move {
-            let (mut stderr, mut line) = (BufReader::new(stderr), Vec::new());
+            let mut stderr = BufReader::new(stderr);
+            let mut line = Vec::new();
             while let Ok(1..) = (&mut stderr).take(MAX_LINE).read_until(b'\n', &mut line).await {
                 let head = line.get(..MAX_KEPT).unwrap_or(&line);
                 let head = String::from_utf8_lossy(head).trim_end().to_owned();

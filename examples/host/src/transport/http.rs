@@ -1,7 +1,8 @@
-//! Messages to and from an agent over HTTP: lines are posted; the agent's messages come in event streams, one for the
-//! connection and one for each session.
+//! Messages to and from an agent over HTTP: lines are posted; the agent's messages come in event
+//! streams, one for the connection and one for each session.
 //!
-//! Spec: [Streamable HTTP](https://agentclientprotocol.com/rfds/streamable-http-websocket-transport)
+//! Spec: [Streamable
+//! HTTP](https://agentclientprotocol.com/rfds/streamable-http-websocket-transport)
 use super::refusal::Refusal;
 use super::remote::{DIAL_TIME, MAX_FRAME, Remote};
 use super::{Queue, Transport, Writer, queue};
@@ -31,8 +32,8 @@ const MAX_WAITING: usize = 64;
 /// Maximum number of sessions with open streams; an idle one is closed for another.
 const MAX_STREAMS: usize = 1024;
 
-/// The same where they share one connection: peers are asked to allow 100 streams at least on each, of which the
-/// connection's own, a message, and a stream that is just being closed need some.
+/// The same where they share one connection: peers are asked to allow 100 streams at least on each,
+/// of which the connection's own, a message, and a stream that is just being closed need some.
 ///
 /// Spec: [RFC 9113, section 6.5.2](https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2)
 const MAX_SHARED_STREAMS: usize = 96;
@@ -136,7 +137,8 @@ impl Http {
     /// Sends a message. The error is fatal for the connection.
     async fn send(self: &Arc<Self>, line: Vec<u8>) -> Result<(), Refusal> {
         let message = peek(&line).map_err(|error| Refusal::Lost(error.to_string()))?;
-        let (kind, id) = (message.kind(), message.id().map(str::to_owned));
+        let kind = message.kind();
+        let id = message.id().map(str::to_owned);
         let Some(connection) = self.connection.get().cloned() else {
             let begun = self.initialize(line).await;
             if let (Some(id), Err(refusal @ Refusal::Denied(_))) = (&id, &begun) {
@@ -175,7 +177,8 @@ impl Http {
         let connection = response.headers().get(CONNECTION_ID).cloned();
         let connection = connection
             .ok_or_else(|| Refusal::Lost(format!("the agent names no {CONNECTION_ID}")))?;
-        let (mut bytes, mut body) = (response.bytes_stream(), Vec::new());
+        let mut bytes = response.bytes_stream();
+        let mut body = Vec::new();
         while let Some(chunk) = bytes.next().await {
             body.extend_from_slice(&chunk.map_err(Refusal::lost)?);
             if body.len() > MAX_FRAME {
@@ -235,7 +238,8 @@ impl Http {
         let close = self.ended.child_token();
         let stream = Stream { stage: stage.clone(), close: close.clone() };
         sessions.streams.insert(session.to_owned(), stream);
-        let (http, session) = (self.clone(), session.to_owned());
+        let http = self.clone();
+        let session = session.to_owned();
         tokio::spawn(async move {
             tokio::select! {
                 () = http.read_session(&session, tell) => {}
@@ -287,7 +291,8 @@ impl Http {
 
     /// Reads a stream to its end; returns the reason.
     async fn read(self: &Arc<Self>, response: reqwest::Response, session: Option<&str>) -> Refusal {
-        let (mut bytes, mut decoder) = (response.bytes_stream(), Decoder::with_limit(MAX_FRAME));
+        let mut bytes = response.bytes_stream();
+        let mut decoder = Decoder::with_limit(MAX_FRAME);
         while let Some(chunk) = bytes.next().await {
             match chunk {
                 Ok(chunk) => decoder.push(&chunk),

@@ -76,7 +76,8 @@ impl Writer {
         Self(task)
     }
 
-    /// Lets the task write the queued lines once all senders are dropped, and aborts it if the agent does not read them.
+    /// Lets the task write the queued lines once all senders are dropped, and aborts it if the
+    /// agent does not read them.
     pub async fn end(mut self) {
         if timeout(FLUSH_TIME, &mut self.0).await.is_err() {
             self.0.abort();

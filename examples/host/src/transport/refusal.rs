@@ -22,8 +22,8 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Describes an error with its causes, because the error alone says only that a request failed. The URL is left out:
-    /// it may contain a password.
+    /// Describes an error with its causes, because the error alone says only that a request failed.
+    /// The URL is left out: it may contain a password.
     pub(super) fn lost(error: reqwest::Error) -> Self {
         Self::Lost(error.without_url().chain().to_string())
     }

@@ -47,7 +47,8 @@ pub enum RemoteError {
 }
 
 impl Remote {
-    /// Returns the header with a bearer token, which is not shown where the header is printed. Nor does the error show it.
+    /// Returns the header with a bearer token, which is not shown where the header is printed. Nor
+    /// does the error show it.
     ///
     /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
     ///

@@ -84,7 +84,8 @@ async fn dial(remote: &Remote) -> Result<Transport, Error> {
     Ok(Transport { incoming, outgoing, writer: Writer::new(writer), process: None })
 }
 
-/// Returns TLS settings as the HTTP client has them: the system's certificates, read anew for each connection.
+/// Returns TLS settings as the HTTP client has them: the system's certificates, read anew for each
+/// connection.
 fn tls() -> Result<Arc<ClientConfig>, Error> {
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()

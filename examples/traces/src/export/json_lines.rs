@@ -1,6 +1,7 @@
 //! Spans as OTLP JSON lines.
 //!
-//! Spec: [OTLP file exporter](https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/#json-lines-file),
+//! Spec: [OTLP file
+//! exporter](https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/#json-lines-file),
 //! [JSON Protobuf Encoding](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
 
 use opentelemetry::InstrumentationScope;

@@ -84,7 +84,8 @@ impl Own {
 
     /// Adds the increases since the last call.
     pub(crate) fn add(&mut self, seen: Seen) {
-        let (totals, before) = (seen.totals(), self.last.totals());
+        let totals = seen.totals();
+        let before = self.last.totals();
         for ((counter, total), before) in self.instruments.iter().zip(totals).zip(before) {
             counter.add(total.saturating_sub(before), &[]);
         }

@@ -21,8 +21,10 @@
 //!
 //! `datadog` reads the conventions and `session.id`. `jaeger` and `otel` read the conventions.
 //!
-//! Spec: [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
-//! [Langfuse, property mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
+//! Spec:
+//! [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
+//! [Langfuse, property
+//! mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
 
 use crate::otlp::{Signal, Transport, variable};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -87,8 +89,8 @@ const CONTENT: [(&str, &str, &str, &str); 4] = [
 ];
 
 impl Backend {
-    /// Returns the URL in the variables that the backend's own libraries read, else that of a local installation, if the default
-    /// of OTLP does not apply.
+    /// Returns the URL in the variables that the backend's own libraries read, else that of a local
+    /// installation, if the default of OTLP does not apply.
     pub(crate) fn url(self) -> Option<String> {
         let base = |name| variable(name).map(|url| url.trim_end_matches('/').to_owned());
         let (url, default) = match self {
@@ -127,8 +129,8 @@ impl Backend {
         pairs.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// Returns the transport of a signal: that of the option, else that of the environment as `None`, else that of the
-    /// backend, if the default of OTLP does not apply.
+    /// Returns the transport of a signal: that of the option, else that of the environment as
+    /// `None`, else that of the backend, if the default of OTLP does not apply.
     pub(crate) fn transport(self, signal: Signal, option: Option<Transport>) -> Option<Transport> {
         let own = match self {
             Self::Phoenix | Self::Langfuse | Self::Datadog => Some(Transport::HttpProtobuf),

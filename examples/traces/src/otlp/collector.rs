@@ -50,10 +50,12 @@ pub struct Address {
 }
 
 impl Address {
-    /// Returns the address that the options or the environment name. Without one, it is that of the backend for spans: of the
-    /// variables of the backend's own libraries, else of its local installation; and that of a local collector for others.
+    /// Returns the address that the options or the environment name. Without one, it is that of the
+    /// backend for spans: of the variables of the backend's own libraries, else of its local
+    /// installation; and that of a local collector for others.
     ///
-    /// Spec: [Endpoint URLs for OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp),
+    /// Spec: [Endpoint URLs for
+    /// OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp),
     /// [defaults](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
     pub fn new(program: Program, signal: Signal, options: &CollectorOptions) -> Self {
         signal.check_compression(program);
@@ -88,7 +90,8 @@ impl Address {
     /// Returns the TLS settings, if the URL requires TLS.
     ///
     /// # Errors
-    /// Returns an error if the URL is not an HTTP URL, or the TLS settings of the environment are invalid.
+    /// Returns an error if the URL is not an HTTP URL, or the TLS settings of the environment are
+    /// invalid.
     fn tls(&self) -> Result<Option<Tls>, ExportError> {
         match self.url.split_once("://") {
             Some((_, rest)) if !has_right_port(rest) => {
@@ -143,8 +146,8 @@ fn below(base: &str, signal: Signal) -> String {
     format!("{}/{}", base.trim_end_matches('/'), signal.path())
 }
 
-/// Returns whether the part of a URL after its scheme has no port or a valid one. The client would silently replace an
-/// invalid port with the default of the scheme.
+/// Returns whether the part of a URL after its scheme has no port or a valid one. The client would
+/// silently replace an invalid port with the default of the scheme.
 fn has_right_port(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
@@ -153,7 +156,8 @@ fn has_right_port(rest: &str) -> bool {
     after_address.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_ok())
 }
 
-/// Three retries within half a second, so that a failure is known before the end of a session stops waiting.
+/// Three retries within half a second, so that a failure is known before the end of a session stops
+/// waiting.
 fn retries() -> RetryPolicy {
     RetryPolicy::recommended()
         .with_initial_delay(Duration::from_millis(50))
@@ -189,7 +193,8 @@ impl Collector {
                 address.set_up_http(builder, address.http_client(&cause)?).build()
             }
         };
-        let (program, endpoint) = (address.program, address.url);
+        let program = address.program;
+        let endpoint = address.url;
         let mut exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
         exporter.set_resource(resource);
@@ -210,7 +215,8 @@ impl Collector {
 
 impl SpanExporter for Collector {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let (count, exporter) = (batch.len() as u64, Arc::clone(&self.exporter));
+        let count = batch.len() as u64;
+        let exporter = Arc::clone(&self.exporter);
         let sent = self.runtime.spawn(async move { exporter.export(batch).await }).await;
         let result =
             sent.unwrap_or_else(|error| Err(OTelSdkError::InternalFailure(error.to_string())));
@@ -258,7 +264,9 @@ impl MetricCollector {
         let endpoint = address.url;
         let exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
-        let (runtime, exemplars, error) = (runtime.clone(), Arc::default(), Arc::default());
+        let runtime = runtime.clone();
+        let exemplars = Arc::default();
+        let error = Arc::default();
         Ok(Self { exporter, outgoing, exemplars, runtime, endpoint, cause, error })
     }
 
@@ -307,7 +315,8 @@ impl PushMetricExporter for MetricCollector {
     }
 }
 
-/// Returns the reason of a failure: the cause recorded by the client, or else the error of the exporter.
+/// Returns the reason of a failure: the cause recorded by the client, or else the error of the
+/// exporter.
 fn why(error: &OTelSdkError, cause: &Cause) -> String {
     let cause = cause.lock().unwrap_or_else(PoisonError::into_inner).take();
     cause.unwrap_or_else(|| error.to_string())

@@ -1,7 +1,7 @@
 //! Exemplars: sample measurements of a metric point, each with the span in which it was made.
 //!
-//! The SDK aggregates measurements without keeping exemplars, so they are collected here and inserted into the exported
-//! points.
+//! The SDK aggregates measurements without keeping exemplars, so they are collected here and
+//! inserted into the exported points.
 //!
 //! Spec: [Exemplar](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#exemplar)
 
@@ -19,13 +19,14 @@ use prost::Message;
 use semconv_map::metric::{Instrument, Metric, MetricValue};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Maximum number of points with exemplars per export interval, the same as the limit of the SDK for points of a
-/// metric.
+/// Maximum number of points with exemplars per export interval, the same as the limit of the SDK
+/// for points of a metric.
 const POINTS: usize = 2000;
 
 /// Number of exemplars of a point other than a histogram's.
 ///
-/// Spec: [SimpleFixedSizeExemplarReservoir](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#simplefixedsizeexemplarreservoir)
+/// Spec:
+/// [SimpleFixedSizeExemplarReservoir](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#simplefixedsizeexemplarreservoir)
 const FIXED_SIZE: u64 = 1;
 
 /// Selects the measurements that may become exemplars.
@@ -43,7 +44,8 @@ pub(crate) enum Filter {
 impl Filter {
     /// Reads `OTEL_METRICS_EXEMPLAR_FILTER`. An invalid value is reported and ignored.
     ///
-    /// Spec: [Exemplar](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exemplar)
+    /// Spec:
+    /// [Exemplar](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exemplar)
     pub(crate) fn of_environment(program: Program) -> Self {
         match variable("OTEL_METRICS_EXEMPLAR_FILTER").as_deref() {
             None | Some("trace_based") => Self::TraceBased,
@@ -91,7 +93,8 @@ struct Reservoir {
 }
 
 impl Exemplars {
-    /// Offers an aggregated measurement. `time` is relative to the Unix epoch, and `span` is sampled.
+    /// Offers an aggregated measurement. `time` is relative to the Unix epoch, and `span` is
+    /// sampled.
     pub(crate) fn offer(
         &mut self,
         metric: &Metric,
@@ -144,8 +147,8 @@ impl Exemplars {
 }
 
 impl Reservoir {
-    /// Returns the slot of the next measurement, so that each measurement is kept with the same probability. Returns
-    /// `None` if it is dropped.
+    /// Returns the slot of the next measurement, so that each measurement is kept with the same
+    /// probability. Returns `None` if it is dropped.
     fn place(&self, random: &RandomIdGenerator) -> Option<u64> {
         if self.seen < FIXED_SIZE {
             return Some(self.seen);
@@ -196,7 +199,8 @@ mod tests {
     };
 
     fn span(id: u8) -> SpanContext {
-        let (trace, span) = (TraceId::from_bytes([9; 16]), SpanId::from_bytes([id; 8]));
+        let trace = TraceId::from_bytes([9; 16]);
+        let span = SpanId::from_bytes([id; 8]);
         SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::NONE)
     }
 
@@ -257,7 +261,8 @@ mod tests {
 
     #[test]
     fn each_bucket_keeps_the_last() {
-        let (mut exemplars, metric) = (Exemplars::default(), &ACP_PROMPT_DURATION);
+        let mut exemplars = Exemplars::default();
+        let metric = &ACP_PROMPT_DURATION;
         for (id, seconds) in [(1, 0.05), (2, 100.0), (3, 0.1), (4, 7200.0), (5, 0.15)] {
             offer(&mut exemplars, metric, id, seconds);
         }
@@ -268,13 +273,14 @@ mod tests {
         assert_eq!(got(&mut exemplars, metric, &[]), []);
     }
 
-    /// Each of four measurements is kept in a quarter of all cases: here in 1000 of 4000, within six standard
-    /// deviations.
+    /// Each of four measurements is kept in a quarter of all cases: here in 1000 of 4000, within
+    /// six standard deviations.
     #[test]
     fn a_gauge_keeps_each_as_often() {
         let mut kept = [0; 4];
         for _ in 0..4000 {
-            let (mut exemplars, metric) = (Exemplars::default(), &ACP_SESSION_CONTEXT_USED);
+            let mut exemplars = Exemplars::default();
+            let metric = &ACP_SESSION_CONTEXT_USED;
             (0..4).for_each(|id| offer(&mut exemplars, metric, id, 7));
             let got = got(&mut exemplars, metric, &[]);
             assert_eq!(got.len() as u64, FIXED_SIZE);
@@ -305,7 +311,8 @@ mod tests {
 
     #[test]
     fn points_past_the_limit_have_none() {
-        let (mut exemplars, metric) = (Exemplars::default(), &ACP_PROMPT_DURATION);
+        let mut exemplars = Exemplars::default();
+        let metric = &ACP_PROMPT_DURATION;
         let attributes = |it| [KeyValue::new("agent", i64::try_from(it).unwrap())];
         for it in 0..POINTS + 10 {
             for seconds in [1.0, 2.0, 50.0] {

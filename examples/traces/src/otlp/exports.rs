@@ -74,7 +74,8 @@ impl Exports {
         self.spans.as_ref().map(|spans| spans.tally().counts()).unwrap_or_default()
     }
 
-    /// Sends the rest concurrently. Spans and log records have this time; metrics have that of their requests.
+    /// Sends the rest concurrently. Spans and log records have this time; metrics have that of
+    /// their requests.
     pub fn shutdown(&self, timeout: Duration) {
         thread::scope(|scope| {
             if let Some(logs) = &self.logs {

@@ -1,4 +1,5 @@
-//! The HTTP client of exporters. It records the cause of a failed request, which the exporter does not report.
+//! The HTTP client of exporters. It records the cause of a failed request, which the exporter does
+//! not report.
 
 use super::ExportError;
 use super::tls::Tls;

@@ -26,8 +26,8 @@ impl Ids {
         Self(Source::Random(RandomIdGenerator::default()))
     }
 
-    /// Creates a source of ids that are deterministic for a text: the n-th id is a prefix of the SHA-256 of the text
-    /// followed by n as eight bytes.
+    /// Creates a source of ids that are deterministic for a text: the n-th id is a prefix of the
+    /// SHA-256 of the text followed by n as eight bytes.
     ///
     /// # Errors
     /// Returns an error if the text cannot be read.

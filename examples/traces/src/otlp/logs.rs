@@ -23,7 +23,8 @@ use tokio::runtime::Handle;
 
 /// Defaults of the queue size, the batch size and the interval in milliseconds.
 ///
-/// Spec: [Batch LogRecord Processor](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-logrecord-processor)
+/// Spec: [Batch LogRecord
+/// Processor](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-logrecord-processor)
 const QUEUE_SIZE: usize = 2048;
 const BATCH_SIZE: usize = 512;
 const DELAY: u64 = 1000;
@@ -39,8 +40,9 @@ pub struct LogEvent {
     pub(crate) event: SpanEvent,
 }
 
-/// Sends log records in batches of `OTEL_BLRP_MAX_EXPORT_BATCH_SIZE`, every `OTEL_BLRP_SCHEDULE_DELAY`, from a dedicated
-/// thread. Records beyond the queue size `OTEL_BLRP_MAX_QUEUE_SIZE` are dropped and counted.
+/// Sends log records in batches of `OTEL_BLRP_MAX_EXPORT_BATCH_SIZE`, every
+/// `OTEL_BLRP_SCHEDULE_DELAY`, from a dedicated thread. Records beyond the queue size
+/// `OTEL_BLRP_MAX_QUEUE_SIZE` are dropped and counted.
 ///
 /// Spec: [Logs Data Model](https://opentelemetry.io/docs/specs/otel/logs/data-model/#events)
 #[derive(Debug)]
@@ -51,8 +53,8 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Starts the thread for a collector. `resource` describes the program, and `schema_url` the names of the attributes.
-    /// Nothing is sent before the first record.
+    /// Starts the thread for a collector. `resource` describes the program, and `schema_url` the
+    /// names of the attributes. Nothing is sent before the first record.
     ///
     /// # Errors
     /// Returns an error if the URL is invalid.
@@ -101,7 +103,8 @@ impl Logs {
         &self.tally
     }
 
-    /// Sends the queued records for at most `timeout`. The tally contains the records that were not delivered.
+    /// Sends the queued records for at most `timeout`. The tally contains the records that were not
+    /// delivered.
     pub(crate) fn shutdown(&self, timeout: Duration) {
         let _ = self.provider.shutdown_with_timeout(timeout);
     }
@@ -183,7 +186,8 @@ fn any_value(value: AttributeValue) -> AnyValue {
     }
 }
 
-/// Converts JSON. Log records of the SDK have no null: such members are left out, and such items become empty texts.
+/// Converts JSON. Log records of the SDK have no null: such members are left out, and such items
+/// become empty texts.
 fn structured(value: Json) -> AnyValue {
     match value {
         Json::Null => AnyValue::String("".into()),

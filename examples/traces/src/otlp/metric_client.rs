@@ -1,7 +1,7 @@
 //! The client of the SDK's metrics exporter. It sends the message prepared here, over HTTP or gRPC.
 //!
-//! The exporter provides the headers, the retries and the timeout. Its own message, which has no exemplars, is
-//! discarded.
+//! The exporter provides the headers, the retries and the timeout. Its own message, which has no
+//! exemplars, is discarded.
 
 use crate::otlp::ExportError;
 use crate::otlp::http_client::{Cause, Client, in_words};

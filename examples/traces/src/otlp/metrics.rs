@@ -16,10 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Default export interval in milliseconds.
 ///
-/// Spec: [Periodic exporting MetricReader](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#periodic-exporting-metricreader)
+/// Spec: [Periodic exporting
+/// MetricReader](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#periodic-exporting-metricreader)
 const INTERVAL: u64 = 60_000;
 
-/// Aggregates measurements and exports them every `OTEL_METRIC_EXPORT_INTERVAL`, from a dedicated thread.
+/// Aggregates measurements and exports them every `OTEL_METRIC_EXPORT_INTERVAL`, from a dedicated
+/// thread.
 #[derive(Debug)]
 pub struct Metrics {
     provider: SdkMeterProvider,
@@ -51,7 +53,8 @@ impl Metrics {
         resource: Resource,
         schema_url: &'static str,
     ) -> Self {
-        let (error, exemplars) = (collector.error(), collector.exemplars());
+        let error = collector.error();
+        let exemplars = collector.exemplars();
         let filter = Filter::of_environment(program);
         let interval = number(program, "OTEL_METRIC_EXPORT_INTERVAL", 1..=MAX_DELAY);
         let interval = Duration::from_millis(interval.unwrap_or(INTERVAL));
@@ -62,8 +65,8 @@ impl Metrics {
         Self { provider, meter, instruments: HashMap::new(), filter, exemplars, error }
     }
 
-    /// Records a measurement of the traffic. If `span`, in which it was made, is sampled, the measurement may become an
-    /// exemplar.
+    /// Records a measurement of the traffic. If `span`, in which it was made, is sampled, the
+    /// measurement may become an exemplar.
     pub(crate) fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
         let Measurement { metric, value, time, attributes: told, .. } = measured;
         let meter = &self.meter;
@@ -96,7 +99,9 @@ impl Metrics {
 }
 
 fn of_metric(meter: &Meter, metric: &Metric, value: MetricValue) -> Instrument {
-    let (name, unit, description) = (metric.name, metric.unit, metric.description);
+    let name = metric.name;
+    let unit = metric.unit;
+    let description = metric.description;
     let buckets = || metric.boundaries.to_vec();
     match (metric.instrument, value) {
         (metric::Instrument::Counter, MetricValue::F64(_)) => Instrument::Counter(
@@ -123,8 +128,8 @@ fn of_metric(meter: &Meter, metric: &Metric, value: MetricValue) -> Instrument {
 }
 
 impl Instrument {
-    /// Records a value. All values of a metric have the same type; negative counts are dropped. Returns whether the
-    /// value was recorded.
+    /// Records a value. All values of a metric have the same type; negative counts are dropped.
+    /// Returns whether the value was recorded.
     fn record(&self, value: MetricValue, attributes: &[KeyValue]) -> bool {
         match (self, value) {
             (Self::Counts(histogram), MetricValue::I64(count)) => {

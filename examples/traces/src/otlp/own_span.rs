@@ -16,7 +16,8 @@ use std::time::SystemTime;
 pub struct OwnSpan(SpanData);
 
 impl OwnSpan {
-    /// Starts a span below `parent`, a remote span or another span of this program. Without a parent it starts a trace.
+    /// Starts a span below `parent`, a remote span or another span of this program. Without a
+    /// parent it starts a trace.
     pub fn start(
         scope: InstrumentationScope,
         ids: &mut Ids,

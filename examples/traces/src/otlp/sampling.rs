@@ -23,10 +23,12 @@ impl Default for Sampling {
 }
 
 impl Sampling {
-    /// Reads `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. By default, all traces are sampled except those with
-    /// an unsampled remote parent. An invalid value is reported and ignored.
+    /// Reads `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. By default, all traces are
+    /// sampled except those with an unsampled remote parent. An invalid value is reported and
+    /// ignored.
     ///
-    /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
+    /// Spec: [General SDK
+    /// configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
     pub fn of_environment(program: Program) -> Self {
         let name = variable("OTEL_TRACES_SAMPLER").unwrap_or_else(|| DEFAULT.to_owned());
         let (follows_parent, of_others) = match name.strip_prefix("parentbased_") {

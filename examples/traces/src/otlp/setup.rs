@@ -5,8 +5,8 @@ use opentelemetry::trace::{SpanId, Status};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::keys;
 
-/// Traces of the requests that set up a connection: `initialize`, `authenticate`, `session/new`, `session/load` and
-/// `session/resume`, unless they have a parent.
+/// Traces of the requests that set up a connection: `initialize`, `authenticate`, `session/new`,
+/// `session/load` and `session/resume`, unless they have a parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 #[non_exhaustive]
 pub enum Setup {

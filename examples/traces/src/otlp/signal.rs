@@ -7,7 +7,8 @@ use opentelemetry_otlp::Protocol;
 
 /// Default timeout of a request to a collector, in milliseconds.
 ///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+/// Spec: [OTLP
+/// exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
 const TIMEOUT: u64 = 10_000;
 
 /// The kind of telemetry.
@@ -72,14 +73,16 @@ impl Signal {
             Self::Logs => "v1/logs",
         }
     }
-    /// Returns whether the environment selects an exporter over OTLP, or `None` if it leaves the choice open. Other
-    /// exporters are reported and ignored.
+    /// Returns whether the environment selects an exporter over OTLP, or `None` if it leaves the
+    /// choice open. Other exporters are reported and ignored.
     ///
-    /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
+    /// Spec: [Exporter
+    /// selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
     pub fn exporter_of_environment(self, program: Program) -> Option<bool> {
         let name = format!("OTEL_{}EXPORTER", self.own());
         let value = variable(&name)?;
-        let (mut is_otlp, mut is_none) = (false, false);
+        let mut is_otlp = false;
+        let mut is_none = false;
         for exporter in value.split(',').map(str::trim) {
             match exporter {
                 "otlp" => is_otlp = true,
@@ -93,7 +96,8 @@ impl Signal {
         (is_otlp || is_none).then_some(is_otlp)
     }
 
-    /// Reports entries of the headers that the exporter ignores. Values may be secret and are not repeated.
+    /// Reports entries of the headers that the exporter ignores. Values may be secret and are not
+    /// repeated.
     pub(crate) fn check_headers(self, program: Program) {
         let Some((name, value)) = self.variable("HEADERS") else { return };
         for (number, entry) in (1..).zip(value.split(',')) {
@@ -109,7 +113,8 @@ impl Signal {
 
 /// Transport of OTLP.
 ///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specify-protocol)
+/// Spec: [OTLP
+/// exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specify-protocol)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
     /// Protobuf over gRPC
@@ -124,8 +129,8 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Returns the transport of the option, else of the environment. An invalid value of the environment is reported
-    /// and ignored.
+    /// Returns the transport of the option, else of the environment. An invalid value of the
+    /// environment is reported and ignored.
     pub(crate) fn chosen(option: Option<Self>, signal: Signal, program: Program) -> Self {
         let of_variable = |name: String| {
             let value = variable(&name)?;

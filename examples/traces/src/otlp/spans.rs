@@ -1,7 +1,7 @@
 //! Converts records of the tracker into spans of the OpenTelemetry SDK.
 //!
-//! Records have explicit times and parents. A `Tracer` would take both from the calling context, so the span data is
-//! created directly.
+//! Records have explicit times and parents. A `Tracer` would take both from the calling context, so
+//! the span data is created directly.
 
 use crate::otlp::ids::Ids;
 use crate::otlp::sampling::Sampling;
@@ -204,7 +204,8 @@ impl Spans {
         }
     }
 
-    /// Ends the span at a position, and returns it for further attributes. It has to be [taken](Self::take).
+    /// Ends the span at a position, and returns it for further attributes. It has to be
+    /// [taken](Self::take).
     #[inline]
     pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> Option<&mut SpanData> {
         let span = self.open.spans.get_mut(place)?;
@@ -267,7 +268,8 @@ pub(crate) fn begun(
 
 /// Returns the context of a span for propagation.
 pub(crate) fn context_of(span: &SpanContext) -> Option<TraceContext> {
-    let (trace_id, span_id) = (span.trace_id().to_bytes(), span.span_id().to_bytes());
+    let trace_id = span.trace_id().to_bytes();
+    let span_id = span.span_id().to_bytes();
     let mut context = TraceContext::new(trace_id, span_id, span.trace_flags().to_u8())?;
     let state = span.trace_state().header();
     context.tracestate = Some(state).filter(|state| !state.is_empty());

@@ -1,6 +1,7 @@
 //! TLS settings for collectors: trusted certificates and the client certificate.
 //!
-//! Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+//! Spec: [OTLP
+//! exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
 
 use super::ExportError;
 use super::signal::Signal;

@@ -52,7 +52,9 @@ impl Tracing {
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         let measures = policy.record_metrics;
-        let (backend, common, tracker) = (Backend::default(), Vec::new(), Tracker::new(policy));
+        let backend = Backend::default();
+        let common = Vec::new();
+        let tracker = Tracker::new(policy);
         Self { spans, tracker, logs: false, measures, ended: None, backend, common }
     }
 
@@ -63,29 +65,32 @@ impl Tracing {
         self
     }
 
-    /// Sets the baggage keys of a request that are recorded as attributes of its span. By default, no keys are recorded.
+    /// Sets the baggage keys of a request that are recorded as attributes of its span. By default,
+    /// no keys are recorded.
     #[must_use]
     pub fn with_baggage(mut self, keys: Vec<String>) -> Self {
         self.spans.baggage = keys;
         self
     }
 
-    /// Sets the traces of requests that set up the connection. By default, each has a trace of its own.
+    /// Sets the traces of requests that set up the connection. By default, each has a trace of its
+    /// own.
     #[must_use]
     pub fn with_setup(mut self, setup: Setup) -> Self {
         self.spans.setup = setup;
         self
     }
 
-    /// Sets the role of the span that a client sends with its request. By default, it is the parent.
+    /// Sets the role of the span that a client sends with its request. By default, it is the
+    /// parent.
     #[must_use]
     pub fn with_caller(mut self, caller: Caller) -> Self {
         self.spans.caller = caller;
         self
     }
 
-    /// Sets the backend, which determines additional attributes, and attributes of each span. An attribute of the
-    /// conventions takes precedence over one with the same key.
+    /// Sets the backend, which determines additional attributes, and attributes of each span. An
+    /// attribute of the conventions takes precedence over one with the same key.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend, common: Vec<KeyValue>) -> Self {
         (self.backend, self.common) = (backend, common);
@@ -114,8 +119,8 @@ impl Tracing {
         self.tracker.handle_peeked(direction, time, line);
     }
 
-    /// Returns the length of the prefix that decides a line, if `start` contains it. The prefix can be passed instead
-    /// of the whole line.
+    /// Returns the length of the prefix that decides a line, if `start` contains it. The prefix can
+    /// be passed instead of the whole line.
     pub fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
         self.tracker.decisive_prefix(start)
     }
@@ -167,17 +172,19 @@ impl Tracing {
         self.ended = self.spans.context_at(place).map(|context| (span, context.clone()));
     }
 
-    /// Returns the context of the span in which a measurement was made, if nothing was polled since.
+    /// Returns the context of the span in which a measurement was made, if nothing was polled
+    /// since.
     pub fn measured_on(&self, measured: &Measurement) -> Option<&SpanContext> {
         let (span, context) = self.ended.as_ref()?;
         (Some(*span) == measured.span).then_some(context)
     }
 
-    /// Injects the context of its span into a line, if the line is a request that was handled and [polled](Self::poll).
-    /// Returns `None` if the line should be sent unchanged.
+    /// Injects the context of its span into a line, if the line is a request that was handled and
+    /// [polled](Self::poll). Returns `None` if the line should be sent unchanged.
     ///
-    /// A context of the client is replaced, because the span of its request is a child of it or links to it. A context of
-    /// the agent is preserved, because its span is between that of the turn and that of its request.
+    /// A context of the client is replaced, because the span of its request is a child of it or
+    /// links to it. A context of the agent is preserved, because its span is between that of the
+    /// turn and that of its request.
     pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
         let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
         let has = |name| find_member(message.params()?, &["_meta", name]);
@@ -188,8 +195,8 @@ impl Tracing {
         inject(line, Some(&self.spans.context(span)?), None).ok()?
     }
 
-    /// Sets an attribute of the span of a request without a response, if the request was handled and
-    /// [polled](Self::poll).
+    /// Sets an attribute of the span of a request without a response, if the request was handled
+    /// and [polled](Self::poll).
     pub fn annotate(&mut self, direction: Direction, request: &RequestId, attribute: KeyValue) {
         if let Some(span) = self.tracker.request_span(direction, request) {
             self.spans.annotate(span, attribute);

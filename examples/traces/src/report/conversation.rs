@@ -260,7 +260,9 @@ impl Conversation {
         let mut items = Vec::new();
         let (now, _) = self.now;
         let Some(talk) = self.talk(session) else { return };
-        let (mut has_ended, mut is_set, mut is_planned) = (false, false, false);
+        let mut has_ended = false;
+        let mut is_set = false;
+        let mut is_planned = false;
         while let Some(change) = talk.state.poll_change() {
             match change {
                 Change::Plan(_) => is_planned = true,
@@ -360,7 +362,8 @@ mod tests {
     ];
 
     proptest! {
-        /// Items are in order of their lines. A turn ends at most once, and each entry of a session is one item.
+        /// Items are in order of their lines. A turn ends at most once, and each entry of a session
+        /// is one item.
         #[test]
         fn items_are_in_order(lines in prop::collection::vec((0..MESSAGES.len(), any::<bool>()), 0..60)) {
             let mut conversation = Conversation::default();
@@ -372,7 +375,8 @@ mod tests {
             let Conversation { items, sessions, .. } = &conversation;
             prop_assert!(items.is_sorted_by_key(|item| item.line));
             for (at, talk) in sessions.iter().enumerate() {
-                let (mut open, mut entries) = (0_usize, Vec::new());
+                let mut open = 0_usize;
+                let mut entries = Vec::new();
                 for item in items.iter().filter(|item| item.session == Some(at)) {
                     match &item.kind {
                         ItemKind::Turn(..) => open += 1,

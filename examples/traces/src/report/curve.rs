@@ -7,11 +7,12 @@ use core::time::Duration;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 200.0;
 
-/// Distance of points in the picture. Of points that are closer, only the last is drawn, because the size of a page is
-/// limited.
+/// Distance of points in the picture. Of points that are closer, only the last is drawn, because
+/// the size of a page is limited.
 const STEP: f64 = 1.0;
 
-/// Creates an SVG of `points`, which are values with their start times. The last value is marked with a dot.
+/// Creates an SVG of `points`, which are values with their start times. The last value is marked
+/// with a dot.
 pub(crate) fn svg(points: &[(Duration, f64)], from: Duration, to: Duration, top: f64) -> String {
     let length = to.saturating_sub(from).as_secs_f64().max(f64::MIN_POSITIVE);
     let x = |time: Duration| WIDTH * time.saturating_sub(from).as_secs_f64() / length;

@@ -27,8 +27,8 @@ pub(super) struct Detail {
     pub(super) spans: usize,
 }
 
-/// Details from the most to the least. A page has the first one with which it is not larger than [`MAX_PAGE`], or the
-/// [`LEAST`].
+/// Details from the most to the least. A page has the first one with which it is not larger than
+/// [`MAX_PAGE`], or the [`LEAST`].
 pub(super) const DETAILS: [Detail; 4] = [
     detail(64 << 10, 16 << 10, true, 10_000, 50_000),
     detail(16 << 10, 4 << 10, true, 5_000, 20_000),

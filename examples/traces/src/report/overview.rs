@@ -24,10 +24,11 @@ const STEPS: [f64; 22] = [
     300.0, 600.0, 1800.0, 3600.0, 14_400.0, 86_400.0,
 ];
 
-/// Writes the lanes of turns, tools and permissions over the time of the session. Turns are links; `turns` are their
-/// spans and the ids of their sections.
+/// Writes the lanes of turns, tools and permissions over the time of the session. Turns are links;
+/// `turns` are their spans and the ids of their sections.
 pub(super) fn write(page: &mut String, session: &Session, turns: &[(&Span, usize)]) -> fmt::Result {
-    let (start, length) = (session.start(), session.end().saturating_sub(session.start()));
+    let start = session.start();
+    let length = session.end().saturating_sub(session.start());
     if turns.is_empty() || length.is_zero() {
         return Ok(());
     }
@@ -71,7 +72,8 @@ pub(super) fn write(page: &mut String, session: &Session, turns: &[(&Span, usize
     }
     page.write_str("<div class=\"lane\"><span class=\"lane-name\"></span><div class=\"ticks\">")?;
     for tick in ticks(length) {
-        let (left, time) = (share(tick), span_of_time(tick));
+        let left = share(tick);
+        let time = span_of_time(tick);
         let class = if left > MAX_LEFT { " class=\"end\"" } else { "" };
         write!(page, "<span{class} style=\"left:{left:.2}%\">{time}</span>")?;
     }

@@ -16,7 +16,8 @@ use core::time::Duration;
 use semconv_map::{Counters, keys};
 use sha2::{Digest, Sha256};
 
-/// The script of a page, which adds the search and the updates of a live page. The page is complete without it.
+/// The script of a page, which adds the search and the updates of a live page. The page is complete
+/// without it.
 const SCRIPT: &str = include_str!("page.js");
 
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -189,8 +190,9 @@ impl<'a> Page<'a> {
         page.write_str("</header>\n")
     }
 
-    /// Returns the turns, and the requests between them, in order. A turn has the items of its session up to the next
-    /// one of the same session, or up to the history of the session when it is loaded.
+    /// Returns the turns, and the requests between them, in order. A turn has the items of its
+    /// session up to the next one of the same session, or up to the history of the session when it
+    /// is loaded.
     fn sections(&self) -> Vec<Section<'a>> {
         let mut sections: Vec<Section<'a>> = Vec::new();
         let mut of_session = vec![None; self.conversation().sessions.len()];
@@ -208,7 +210,8 @@ impl<'a> Page<'a> {
                     *of = Some(sections.len());
                 }
                 let turn = Some((*number, prompt.as_str()));
-                let (start, session) = (item.time, item.session);
+                let start = item.time;
+                let session = item.session;
                 sections.push(Section { start, turn, session, ..Section::default() });
                 continue;
             }

@@ -21,7 +21,8 @@ const COLUMNS: [&str; 11] = [
     "output_tokens",
 ];
 
-/// Returns a row for each span, in order of their start. `span` is the number of the row, `parent` that of its parent.
+/// Returns a row for each span, in order of their start. `span` is the number of the row, `parent`
+/// that of its parent.
 pub(super) fn of(session: &Session) -> Table {
     let mut parents = vec![None; session.spans.len()];
     for (number, span) in session.spans.iter().enumerate() {

@@ -32,7 +32,8 @@ fn step(reading: &Reading, privacy: &Privacy, item: &Item) -> Option<String> {
             }
             Entry::ToolCall(id) => {
                 let call = talk?.state.tool_call(id.as_str())?;
-                let (kind, status) = (call.kind_or_other().as_str(), call.status().as_str());
+                let kind = call.kind_or_other().as_str();
+                let status = call.status().as_str();
                 let title = privacy.text(call.title().unwrap_or_default());
                 format!("Tool {kind}, {status}: {title}")
             }

@@ -7,7 +7,8 @@ use std::time::UNIX_EPOCH;
 const YEAR_2000: u64 = 946_684_800;
 
 pub(crate) fn escaped(text: &str) -> String {
-    let (mut safe, mut rest) = (String::with_capacity(text.len()), text);
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
     // Most text is plain, and copied in pieces.
     while let Some(at) = rest.bytes().position(may_need_escape) {
         let (plain, special) = rest.split_at(at);
@@ -29,13 +30,14 @@ pub(crate) fn escaped(text: &str) -> String {
     safe + rest
 }
 
-/// Returns whether a byte is a character with an escape, or the first one of a control character. All of them begin a
-/// character.
+/// Returns whether a byte is a character with an escape, or the first one of a control character.
+/// All of them begin a character.
 fn may_need_escape(byte: u8) -> bool {
     matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'' | ..b' ' | 0x7f | 0xc2)
 }
 
-/// Returns the start of a text, and the number of characters that follow. It ends at a character before `limit` bytes.
+/// Returns the start of a text, and the number of characters that follow. It ends at a character
+/// before `limit` bytes.
 pub(super) fn clipped(text: &str, limit: usize) -> (&str, usize) {
     if text.len() <= limit {
         return (text, 0);

@@ -54,7 +54,8 @@ fn totals(page: &mut String, session: &Session) -> fmt::Result {
     page.write_str("</dl>\n")
 }
 
-/// Returns the tokens in the context window over time, with a caption, of each of the first sessions with a report.
+/// Returns the tokens in the context window over time, with a caption, of each of the first
+/// sessions with a report.
 fn contexts(talks: &[Talk]) -> impl Iterator<Item = (String, &[(Duration, f64)])> {
     let is_only = talks.iter().filter(|talk| !talk.context.is_empty()).count() < 2;
     let reported = talks.iter().filter(|talk| !talk.context.is_empty()).take(MAX_CONTEXTS);

@@ -1,6 +1,7 @@
 //! Spans as trace events, the JSON format that Perfetto and the tools of Chrome read.
 //!
-//! Format: [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU)
+//! Format: [Trace Event
+//! Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU)
 
 use super::conversation::Talk;
 use super::session::{Session, Span};
@@ -12,8 +13,8 @@ use serde_json::{Map, Value, json};
 /// Process of spans and counters without a session.
 const CONNECTION: usize = 0;
 
-/// Returns the document. Each session is a process. Spans of one thread are nested; spans that overlap are in different
-/// threads. Times are in microseconds.
+/// Returns the document. Each session is a process. Spans of one thread are nested; spans that
+/// overlap are in different threads. Times are in microseconds.
 pub(super) fn of(session: &Session, talks: &[Talk]) -> String {
     let mut processes = vec![Process::new("connection".to_owned())];
     let mut lanes = vec![(CONNECTION, 0); session.spans.len()];

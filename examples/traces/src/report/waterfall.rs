@@ -35,7 +35,8 @@ impl<'a> Waterfalls<'a> {
     pub(super) fn write(&mut self, page: &mut String, roots: &[usize]) -> fmt::Result {
         let Some((start, end)) = self.session.extent(roots) else { return Ok(()) };
         page.write_str("<div class=\"spans\">")?;
-        let (mut room, before) = (self.quota, self.omitted);
+        let mut room = self.quota;
+        let before = self.omitted;
         // Spans to write, with their depth, in reverse order.
         let mut rest: Vec<_> = roots.iter().rev().map(|at| (*at, 0)).collect();
         while let Some((at, depth)) = rest.pop() {

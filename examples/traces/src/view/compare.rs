@@ -9,15 +9,18 @@ use serde_json::Value;
 use similar::{Algorithm, ChangeTag, TextDiff};
 use std::fmt::Write;
 
-/// Maximum number of steps of a session that are compared. The time is quadratic in the differences.
+/// Maximum number of steps of a session that are compared. The time is quadratic in the
+/// differences.
 const MAX_STEPS: usize = 2000;
 
-/// Returns the page with the differences between the transcripts `a` and `b`. Without `b`, it is a choice.
+/// Returns the page with the differences between the transcripts `a` and `b`. Without `b`, it is a
+/// choice.
 pub(super) fn page(library: &mut Library, a: &str, b: &str) -> Page {
     if b.is_empty() {
         return choice(library, a);
     }
-    let (of_a, of_b) = (side(library, a)?, side(library, b)?);
+    let of_a = side(library, a)?;
+    let of_b = side(library, b)?;
     let mut body = totals([(a, &of_a), (b, &of_b)]);
     let (old, new): (Vec<_>, Vec<_>) = (of_a.steps_as_str(), of_b.steps_as_str());
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&old, &new);
@@ -58,7 +61,8 @@ impl Side {
 }
 
 fn side(library: &mut Library, name: &str) -> Result<Side, Unavailable> {
-    let (privacy, path) = (library.privacy().clone(), library.find(name)?.path);
+    let privacy = library.privacy().clone();
+    let path = library.find(name)?.path;
     let reading = library.open(name)?.reading();
     let mut steps = steps_of(reading, &privacy);
     let is_long = steps.len() > MAX_STEPS;

@@ -36,7 +36,8 @@ fn encoded(text: &str) -> impl Display {
     utf8_percent_encode(text, NON_ALPHANUMERIC)
 }
 
-/// Returns the links to the other pages: for a transcript, also to its lines, with the number of its findings.
+/// Returns the links to the other pages: for a transcript, also to its lines, with the number of
+/// its findings.
 pub(super) fn navigation(transcript: Option<(&str, usize)>) -> String {
     let of_transcript = transcript.map(|(name, findings)| {
         let findings = match findings {
@@ -44,7 +45,9 @@ pub(super) fn navigation(transcript: Option<(&str, usize)>) -> String {
             1 => " (1 finding)".to_owned(),
             many => format!(" ({many} findings)"),
         };
-        let (session, lines, name) = (Address::session(name), Address::lines(name), escaped(name));
+        let session = Address::session(name);
+        let lines = Address::lines(name);
+        let name = escaped(name);
         format!(
             "<a href=\"{session}\">Session</a><a href=\"{lines}1\">Lines{findings}</a>\
              <form action=\"/compare\"><input type=\"hidden\" name=\"a\" value=\"{name}\">\

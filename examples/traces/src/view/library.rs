@@ -131,8 +131,8 @@ impl Library {
         listed.find(|it| it.name == name).ok_or_else(|| Unavailable::Unknown(name.to_owned()))
     }
 
-    /// Returns the rows of the sessions of a transcript. Without a change of its size, it is not read again. An
-    /// unreadable transcript has no rows.
+    /// Returns the rows of the sessions of a transcript. Without a change of its size, it is not
+    /// read again. An unreadable transcript has no rows.
     pub(crate) fn rows(&mut self, transcript: &Listed) -> Rows {
         let Listed { name, path, size, .. } = transcript;
         if let Some((known, rows)) = self.rows.get(path)
@@ -182,7 +182,8 @@ impl Library {
 
 impl Listed {
     fn new(path: &Path, metadata: &Metadata) -> Option<Self> {
-        let (size, modified) = (metadata.len(), metadata.modified().ok()?);
+        let size = metadata.len();
+        let modified = metadata.modified().ok()?;
         let listed =
             || Self { name: path.display().to_string(), path: path.to_owned(), size, modified };
         metadata.is_file().then(listed)
@@ -253,7 +254,8 @@ impl Opened {
         &mut self,
         lines: &mut impl BufRead,
     ) -> io::Result<Vec<Option<Entry<'static>>>> {
-        let (mut entries, mut line) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
+        let mut line = Vec::new();
         let end = self.read + BATCH_BYTES;
         while self.read < end {
             line.clear();

@@ -24,13 +24,16 @@ const MAX_LISTED: usize = 200;
 /// Returns the page with the lines from `from`, which counts from 1.
 pub(super) fn page(library: &mut Library, name: &str, from: u64) -> Page {
     let from = from.max(1) - (from.max(1) - 1) % PAGE_LINES;
-    let (privacy, mut reader) = (library.privacy().clone(), library.reader());
+    let privacy = library.privacy().clone();
+    let mut reader = library.reader();
     let path = library.find(name)?.path;
     let findings = library.open(name)?.findings.clone();
     let unreadable = |source| Unavailable::Unreadable { name: name.to_owned(), source };
     let file = File::open(&path).map_err(unreadable)?;
     let lines = BufReader::new(file.take(MAX_BYTES)).split(b'\n');
-    let (mut rows, mut start, mut is_more) = (String::new(), None, false);
+    let mut rows = String::new();
+    let mut start = None;
+    let mut is_more = false;
     for (number, line) in (1_u64..).zip(lines) {
         if number >= from + PAGE_LINES {
             is_more = true;
@@ -90,7 +93,9 @@ fn class(finding: &Finding) -> &'static str {
 }
 
 fn words(finding: &Finding) -> String {
-    let (code, pointer, message) = (finding.rule.code, &finding.pointer, &finding.message);
+    let code = finding.rule.code;
+    let pointer = &finding.pointer;
+    let message = &finding.message;
     format!("<b>{}</b> <code>{}</code> {}", escaped(code), escaped(pointer), escaped(message))
 }
 

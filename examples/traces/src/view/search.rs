@@ -23,7 +23,9 @@ const AROUND: usize = 80;
 /// Returns the page with the messages that contain `words`, in any case.
 pub(super) fn page(library: &mut Library, words: &str) -> Page {
     let wanted = words.trim().to_lowercase();
-    let (mut results, mut count, mut room) = (String::new(), 0, MAX_SEARCHED);
+    let mut results = String::new();
+    let mut count = 0;
+    let mut room = MAX_SEARCHED;
     let transcripts = if wanted.is_empty() { Vec::new() } else { library.transcripts()? };
     for transcript in &transcripts {
         if count >= MAX_RESULTS || transcript.size > room {
@@ -32,7 +34,8 @@ pub(super) fn page(library: &mut Library, words: &str) -> Page {
         room -= transcript.size;
         // A transcript that was removed in the meantime has no results.
         let Ok(file) = File::open(&transcript.path) else { continue };
-        let (mut reader, mut of_one) = (library.reader(), 0);
+        let mut reader = library.reader();
+        let mut of_one = 0;
         for (number, line) in
             (1_u64..).zip(BufReader::new(file.take(room.max(transcript.size))).split(b'\n'))
         {
@@ -40,7 +43,8 @@ pub(super) fn page(library: &mut Library, words: &str) -> Page {
             let Ok(Some(entry)) = reader.entry(&line) else { continue };
             let text = String::from_utf8_lossy(&entry.bytes);
             let Some(excerpt) = excerpt(&library.privacy().text(&text), &wanted) else { continue };
-            let (address, name) = (Address::lines(&transcript.name), escaped(&transcript.name));
+            let address = Address::lines(&transcript.name);
+            let name = escaped(&transcript.name);
             // Writing to a `String` does not fail.
             let _ = writeln!(
                 results,

@@ -18,7 +18,8 @@ fn flat(line: &Value) -> BTreeMap<&str, &Value> {
     pairs.collect()
 }
 
-/// Replays a turn with a tool call, tokens and a cost, with content. Returns the lines of the turn and the tool call.
+/// Replays a turn with a tool call, tokens and a cost, with content. Returns the lines of the turn
+/// and the tool call.
 fn spans_in(currency: &str, options: &[&str]) -> (Value, Value) {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("turn.jsonl");
@@ -56,7 +57,8 @@ fn spans_in(currency: &str, options: &[&str]) -> (Value, Value) {
     let file = folder.path().join("spans");
     let mut command = acp_traces(&["replay", transcript.to_str().unwrap(), "--record-content"]);
     let output = command.args(options).arg("--file").arg(&file).output().unwrap();
-    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(&*output.stderr, &b""[..]);
     lines_of_turn(lines_by_name(&file))
 }
 
@@ -64,7 +66,8 @@ fn spans(options: &[&str]) -> (Value, Value) {
     spans_in("USD", options)
 }
 
-/// The keys and the URL in the variables of a backend's own libraries are used. `Basic` was computed with `base64`.
+/// The keys and the URL in the variables of a backend's own libraries are used. `Basic` was
+/// computed with `base64`.
 #[test]
 fn keys_and_urls_of_backends_are_read() {
     let phoenix = ("PHOENIX_API_KEY", "phoenix key");
@@ -184,7 +187,8 @@ fn each_backend_receives_its_attributes() {
 
 /// Attributes of OpenInference with their types, and the values of the span kind.
 ///
-/// Spec: [Reserved Attributes](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md#reserved-attributes)
+/// Spec: [Reserved
+/// Attributes](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md#reserved-attributes)
 const OPENINFERENCE: [(&str, &str); 20] = [
     ("openinference.span.kind", "stringValue"),
     ("input.value", "stringValue"),
@@ -208,7 +212,8 @@ const OPENINFERENCE: [(&str, &str); 20] = [
     ("user.id", "stringValue"),
 ];
 
-/// Each additional attribute for Phoenix is one of OpenInference with its type, and each span has a kind.
+/// Each additional attribute for Phoenix is one of OpenInference with its type, and each span has a
+/// kind.
 #[test]
 fn attributes_for_phoenix_follow_openinference() {
     let folder = tempfile::tempdir().unwrap();
@@ -248,7 +253,8 @@ fn attributes_for_phoenix_follow_openinference() {
 
 /// The attributes from which Langfuse takes a property, in their order of precedence.
 ///
-/// Spec: [Property mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
+/// Spec: [Property
+/// mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
 const LANGFUSE: [(&str, &[&str]); 10] = [
     ("type", &["langfuse.observation.type", "openinference.span.kind"]),
     ("input", &["langfuse.observation.input", "gen_ai.prompt", "input.value"]),
@@ -316,7 +322,8 @@ fn cost_in_another_currency_is_left_out() {
     }
 }
 
-/// The transport of a backend also applies to a given URL, unless an option or the environment sets another one.
+/// The transport of a backend also applies to a given URL, unless an option or the environment sets
+/// another one.
 #[test]
 fn transport_of_a_backend_applies_to_any_url() {
     for (backend, variable, is_http) in [
@@ -326,7 +333,8 @@ fn transport_of_a_backend_applies_to_any_url() {
         ("otel", "", false),
         ("phoenix", "grpc", false),
     ] {
-        let (grpc, http) = (Collector::start(), HttpCollector::start());
+        let grpc = Collector::start();
+        let http = HttpCollector::start();
         let url = if is_http { http.url() } else { grpc.url() };
         let options = ["--backend", backend, "--otlp-endpoint", &url, "--metrics"];
         let mut command = acp_traces(&options);

@@ -1,5 +1,5 @@
-//! A canary in every place where users, models or tools write text, in both versions of the protocol, is not exported
-//! unless content is recorded.
+//! A canary in every place where users, models or tools write text, in both versions of the
+//! protocol, is not exported unless content is recorded.
 
 use crate::collector::Collector;
 use crate::protocols::HttpCollector;
@@ -24,7 +24,8 @@ fn sings(bytes: impl AsRef<[u8]>) -> bool {
 /// Runs a command that must not report anything about the transcript.
 fn run(mut command: Command) {
     let output = command.output().unwrap();
-    assert_eq!((output.status.code(), str::from_utf8(&output.stderr).unwrap()), (Some(0), ""));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(str::from_utf8(&output.stderr).unwrap(), "");
     assert!(output.stdout.is_empty());
 }
 
@@ -89,8 +90,11 @@ fn metrics_and_standard_error_contain_no_content() {
         let writer = thread::spawn(move || stdin.write_all(&given));
         let end = proxy.wait();
         writer.join().unwrap().unwrap();
-        assert_eq!((end.status, end.stdout == said, &*end.stderr), (Some(0), true, ""));
-        let (metrics, trace) = (collector.metrics(), collector.received());
+        assert_eq!(end.status, Some(0));
+        assert!(end.stdout == said);
+        assert_eq!(&*end.stderr, "");
+        let metrics = collector.metrics();
+        let trace = collector.received();
         for name in ["acp.tool_call.duration", "rpc.server.call.duration", "acp_traces.spans"] {
             assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
         }

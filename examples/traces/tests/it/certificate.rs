@@ -23,7 +23,8 @@ impl Certificate {
         let _ = default_provider().install_default();
         let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
         let made = generate_simple_self_signed(names).unwrap();
-        let (pem, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        let pem = made.cert.pem();
+        let key = made.signing_key.serialize_pem();
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("certificate.pem"), &pem).unwrap();
         fs::write(folder.path().join("key.pem"), &key).unwrap();

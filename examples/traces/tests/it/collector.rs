@@ -101,7 +101,8 @@ impl Collector {
         Self::listen("http", Server::builder())
     }
 
-    /// Starts a collector with a certificate, which optionally requires the same client certificate.
+    /// Starts a collector with a certificate, which optionally requires the same client
+    /// certificate.
     pub(crate) fn start_with_tls(certificate: &str, key: &str, is_mutual: bool) -> Self {
         let tls = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
         let trusted = is_mutual.then(|| Certificate::from_pem(certificate));

@@ -13,7 +13,8 @@ fn replayed(options: &[&str]) -> Vec<Value> {
     let file = folder.path().join("spans");
     let mut command = acp_traces(&["replay", TURN]);
     let output = command.args(options).arg("--file").arg(&file).output().unwrap();
-    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(&*output.stderr, &b""[..]);
     lines(&file)
 }
 
@@ -38,7 +39,8 @@ fn profile_determines_the_schema_url() {
 
 #[test]
 fn environment_selects_the_development_profile() {
-    let (released, dev) = ("1.41.1", "gen-ai-dev/1.42.0-dev");
+    let released = "1.41.1";
+    let dev = "gen-ai-dev/1.42.0-dev";
     for (variable, options, expected) in [
         ("gen_ai_latest_experimental", &[][..], dev),
         ("rpc/dup, gen_ai_latest_experimental", &[], dev),
@@ -66,7 +68,8 @@ fn policies_are_applied() {
     let reasons = |reason| json!({ "arrayValue": { "values": [{ "stringValue": reason }] } });
     let text = |text| json!({ "stringValue": text });
     // Indexes of the tool call and of the second turn.
-    let (tool, turn) = (1, 3);
+    let tool = 1;
+    let turn = 3;
     for (choice, line, key, chosen, otherwise) in [
         (
             "finish-reason=verbatim",
@@ -114,7 +117,8 @@ fn content_comes_without_titles() {
     assert_ne!(attribute(&lines[3], "gen_ai.output.messages"), Value::Null);
 }
 
-/// A file of extractors adds places of values. An invalid one is reported and does not end the program.
+/// A file of extractors adds places of values. An invalid one is reported and does not end the
+/// program.
 #[test]
 fn extractors_are_read_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +146,8 @@ fn attributes_of_the_conventions_are_not_options() {
     }
 }
 
-/// Requests that set up the connection join the next turn, are left out, or have traces of their own.
+/// Requests that set up the connection join the next turn, are left out, or have traces of their
+/// own.
 #[test]
 fn setup_has_the_chosen_traces() {
     let traces = |choice: &str| {
@@ -154,7 +159,8 @@ fn setup_has_the_chosen_traces() {
     assert_eq!(own.len(), 4);
     assert_ne!(own[0].1, own[2].1);
     let joined = traces("join");
-    assert_eq!((&joined[0].0, &joined[2].0), (&json!("initialize"), &json!("invoke_agent agent")));
+    assert_eq!(&joined[0].0, &json!("initialize"));
+    assert_eq!(&joined[2].0, &json!("invoke_agent agent"));
     assert_eq!(joined[0].1, joined[2].1);
     // The tool call belongs to the turn, and a later turn is a trace of its own.
     assert_eq!(joined[1].1, joined[2].1);
@@ -206,7 +212,8 @@ fn content_is_selected_by_the_environment() {
         assert_eq!(run(value, &[]), (on_span, events, String::new()), "{value}");
     }
     let (on_span, events, told) = run("everything", &[]);
-    assert_eq!((on_span, events), (false, 0));
+    assert!(!on_span);
+    assert_eq!(events, 0);
     assert!(told.contains("expected NO_CONTENT, SPAN_ONLY"), "{told}");
     assert_eq!(run("SPAN_ONLY", &["--record-content=event"]), (false, 1, String::new()));
 }

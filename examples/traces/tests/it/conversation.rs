@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
 
-/// Returns the messages of a session with each part of a conversation. Each text that the peers choose is `text`
-/// followed by a number.
+/// Returns the messages of a session with each part of a conversation. Each text that the peers
+/// choose is `text` followed by a number.
 pub(crate) fn each_part(text: &str) -> Vec<(&'static str, Value)> {
     let say = |number: u32| format!("{text}{number}");
     let option = json!({ "optionId": "y", "name": say(1), "kind": "allow_once" });
@@ -56,7 +56,8 @@ pub(crate) fn each_part(text: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the text of a page without its tags, script and styles, with the entities of [`escaped`] replaced.
+/// Returns the text of a page without its tags, script and styles, with the entities of [`escaped`]
+/// replaced.
 pub(crate) fn visible(page: &str) -> String {
     let body = page.split("</head>").nth(1).unwrap();
     let body = body.split("<script>").next().unwrap();
@@ -173,7 +174,8 @@ fn sessions_of_one_connection_are_named() {
     assert!(text.contains(one) && text.contains(two), "{text}");
 }
 
-/// The history of a session precedes the turns after it is loaded, and does not belong to an earlier one.
+/// The history of a session precedes the turns after it is loaded, and does not belong to an
+/// earlier one.
 #[test]
 fn history_of_a_loaded_session_is_apart_from_its_turns() {
     let folder = tempfile::tempdir().unwrap();

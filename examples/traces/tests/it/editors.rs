@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 fn setup(arguments: &[&str]) -> (String, String) {
     let output = acp_traces(&[&["setup"], arguments].concat()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    let (printed, said) = (text(output.stdout), text(output.stderr));
+    let printed = text(output.stdout);
+    let said = text(output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     (printed, said)
 }
@@ -29,7 +30,8 @@ fn json_settings_start_the_agent_with_options() {
         let args =
             ["--backend", "phoenix", "--record", "/tmp/acp/", "--", "gemini", "--acp", awkward];
         assert_eq!(server["args"], json!(args), "{editor}");
-        assert_eq!((&server["env"], &server["type"]), (&json!({}), &kind), "{editor}");
+        assert_eq!(&server["env"], &json!({}), "{editor}");
+        assert_eq!(&server["type"], &kind, "{editor}");
         assert!(said.starts_with("acp-traces: add to "), "{said}");
     }
 }
@@ -73,6 +75,7 @@ fn wrong_options_are_an_error() {
         [&["zed", "--backend", "none", "--", "gemini"][..], &["zed"], &["vi", "--", "gemini"]]
     {
         let output = acp_traces(&[&["setup"], wrong].concat()).output().unwrap();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{wrong:?}");
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert_eq!(output.stdout.len(), 0, "{wrong:?}");
     }
 }

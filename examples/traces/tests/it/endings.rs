@@ -20,7 +20,8 @@ fn stderr(output: &Output) -> &str {
 fn exit_status_is_that_of_the_agent() {
     for status in [0, 3, 126, 255] {
         let end = Proxy::start(&["exit", &status.to_string()]).wait();
-        assert_eq!((end.status, &*end.stderr), (Some(status), ""));
+        assert_eq!(end.status, Some(status));
+        assert_eq!(&*end.stderr, "");
     }
 }
 
@@ -141,7 +142,8 @@ fn outputs_do_not_share_a_file() {
     let path = folder.path().join("session.jsonl");
     let transcript = fs::read_to_string(crate::replay::TURN).unwrap();
     fs::write(&path, &transcript).unwrap();
-    let (file, agent) = (path.to_str().unwrap(), test_agent());
+    let file = path.to_str().unwrap();
+    let agent = test_agent();
     let agent = agent.to_str().unwrap();
     for arguments in [
         &["replay", file, "--file", file][..],

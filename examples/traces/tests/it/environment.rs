@@ -11,8 +11,8 @@ const MOST_SPANS: &str = "from 1 to 100000";
 /// One day.
 const MOST_MILLISECONDS: &str = "from 1 to 86400000";
 
-/// An interval of zero would send without a pause, an excessive queue would exhaust the memory, and an empty queue
-/// would drop all spans.
+/// An interval of zero would send without a pause, an excessive queue would exhaust the memory, and
+/// an empty queue would drop all spans.
 #[test]
 fn invalid_numbers_are_reported_and_ignored() {
     for (variable, value, range) in [

@@ -11,7 +11,8 @@ use std::path::Path;
 fn report(transcript: &Path, format: &str) -> Vec<u8> {
     let mut command = acp_traces(&["report", "--format", format, "-o", "-"]);
     let output = command.arg("--record-content").arg(transcript).output().unwrap();
-    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(&*output.stderr, &b""[..]);
     output.stdout
 }
 
@@ -58,7 +59,9 @@ fn trace_events_of_a_thread_are_nested() {
     let file: TraceFile = serde_json::from_slice(&text).unwrap();
     assert_eq!(file.display_time_unit, "ms");
     let mut threads = BTreeMap::<(u32, u32), Vec<(f64, f64)>>::new();
-    let (mut names, mut processes, mut counters) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = Vec::new();
+    let mut processes = Vec::new();
+    let mut counters = Vec::new();
     for event in file.trace_events {
         match event {
             TraceEvent::X { name, cat, ts, dur, pid, tid, args } => {
@@ -97,8 +100,11 @@ fn spans_are_rows_of_a_table() {
     let mut table = csv::Reader::from_reader(&*text);
     let rows: Vec<BTreeMap<String, String>> = table.deserialize().map(Result::unwrap).collect();
     let turn = rows.iter().find(|row| row["kind"] == "turn").unwrap();
-    assert_eq!((&*turn["start"], &*turn["seconds"]), ("2023-11-14T22:13:24.000Z", "17.0"));
-    assert_eq!((&*turn["parent"], &*turn["session"], &*turn["error"]), ("", "s", ""));
+    assert_eq!(&*turn["start"], "2023-11-14T22:13:24.000Z");
+    assert_eq!(&*turn["seconds"], "17.0");
+    assert_eq!(&*turn["parent"], "");
+    assert_eq!(&*turn["session"], "s");
+    assert_eq!(&*turn["error"], "");
     let tools: Vec<_> = rows.iter().filter(|row| row["kind"] == "tool").collect();
     assert_eq!(tools.len(), 3);
     assert!(tools.iter().all(|tool| tool["parent"] == turn["span"]), "{tools:?}");

@@ -10,7 +10,8 @@ fn shells_complete_options_and_tasks() {
         [("bash", true), ("elvish", false), ("fish", true), ("powershell", false), ("zsh", true)]
     {
         let output = acp_traces(&["completions", shell]).output().unwrap();
-        assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]), "{shell}");
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        assert_eq!(&*output.stderr, &b""[..], "{shell}");
         let script = String::from_utf8(output.stdout).unwrap();
         for word in ["acp-traces", "replay", "otlp-endpoint", "record"] {
             assert!(script.contains(word), "{word} for {shell}");

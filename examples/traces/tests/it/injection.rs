@@ -68,7 +68,8 @@ fn request_carries_the_context_of_its_span() {
     editor.proxy.write(format!("{answer}\n").as_bytes());
     while !editor.proxy.read_line().contains("stopReason") {}
     let (end, _) = editor.proxy.finish();
-    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+    assert_eq!(end.status, Some(0));
+    assert_eq!(&*end.stderr, "");
     let spans = lines(&path);
     let named = |name: &str| spans.iter().map(span).find(|span| span["name"] == name).unwrap();
     let of_permission = named("session/request_permission");
@@ -77,7 +78,8 @@ fn request_carries_the_context_of_its_span() {
     assert_eq!(spans.len(), 7);
 }
 
-/// Runs a turn with a context of the editor. Returns the context that the agent receives, and the span of the turn.
+/// Runs a turn with a context of the editor. Returns the context that the agent receives, and the
+/// span of the turn.
 fn turn_of_a_caller(options: &[&str]) -> (Value, Span) {
     let collector = Collector::start();
     let url = collector.url();
@@ -99,24 +101,30 @@ fn hex(id: &[u8]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The agent receives the context of the turn, which is a child of the editor's span or links to it.
+/// The agent receives the context of the turn, which is a child of the editor's span or links to
+/// it.
 #[test]
 fn agent_continues_the_turn_of_a_caller() {
-    let (trace, caller) = (&PARENT[3..35], &PARENT[36..52]);
+    let trace = &PARENT[3..35];
+    let caller = &PARENT[36..52];
     let (meta, turn) = turn_of_a_caller(&[]);
     assert_eq!(meta["traceparent"], format!("00-{trace}-{}-01", hex(&turn.span_id)));
     assert_eq!(meta["tracestate"], "vendor=1");
-    assert_eq!((hex(&turn.trace_id), hex(&turn.parent_span_id)), (trace.into(), caller.into()));
-    assert_eq!((&*turn.trace_state, turn.links.len()), ("vendor=1", 0));
+    assert_eq!(hex(&turn.trace_id), trace);
+    assert_eq!(hex(&turn.parent_span_id), caller);
+    assert_eq!(&*turn.trace_state, "vendor=1");
+    assert_eq!(turn.links.len(), 0);
 
     let (meta, turn) = turn_of_a_caller(&["--caller", "link"]);
     let own = hex(&turn.trace_id);
     assert_ne!(own, trace);
     assert_eq!(meta["traceparent"], format!("00-{own}-{}-01", hex(&turn.span_id)));
-    assert_eq!((&meta["tracestate"], &*turn.trace_state), (&json!(""), ""));
+    assert_eq!(&meta["tracestate"], &json!(""));
+    assert_eq!(&*turn.trace_state, "");
     assert!(turn.parent_span_id.is_empty());
     let [link] = &turn.links[..] else { panic!("{:?}", turn.links) };
-    assert_eq!((hex(&link.trace_id), hex(&link.span_id)), (trace.into(), caller.into()));
+    assert_eq!(hex(&link.trace_id), trace);
+    assert_eq!(hex(&link.span_id), caller);
     assert_eq!(link.attributes[0].key, "acp.link.reason");
 }
 
@@ -200,7 +208,8 @@ fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Each request receives a context as a single insertion, and all other bytes are preserved, for any chunks.
+    /// Each request receives a context as a single insertion, and all other bytes are preserved,
+    /// for any chunks.
     #[test]
     fn other_bytes_are_preserved(
         given in prop::collection::vec((line(), any::<bool>()), 0..40),
@@ -218,7 +227,9 @@ proptest! {
             bytes.extend_from_slice(&line);
             expected.push((line, *is_request));
         }
-        let (mut chunks, mut rest, mut sizes) = (Vec::new(), &*bytes, sizes.iter().cycle());
+        let mut chunks = Vec::new();
+        let mut rest = &*bytes;
+        let mut sizes = sizes.iter().cycle();
         while !rest.is_empty() {
             let (chunk, after) = rest.split_at(rest.len().min(*sizes.next().unwrap()));
             chunks.push(chunk.to_vec());

@@ -50,22 +50,25 @@ fn attributes_of(
     attributes(members)[name].clone()
 }
 
-/// The record of a turn has structured messages and the context of its span, which then has no such event. The resource is
-/// that of the spans.
+/// The record of a turn has structured messages and the context of its span, which then has no such
+/// event. The resource is that of the spans.
 #[test]
 fn content_of_a_turn_is_a_log_record() {
     let collector = Collector::start();
     let url = collector.url();
     let options = ["--otlp-endpoint", &url, "--record-content=event", "--logs"];
     assert_eq!(turn(acp_traces(&options)), "");
-    let (trace, logs) = (collector.received(), collector.logs());
+    let trace = collector.received();
+    let logs = collector.logs();
     let logs = &logs[..];
     let of_turn: Vec<_> = records(logs).into_iter().filter(|it| it.event_name == DETAILS).collect();
     let [record] = of_turn[..] else { panic!("{:?}", records(logs)) };
     let span = trace.span("invoke_agent demo-agent");
-    assert_eq!((&record.trace_id, &record.span_id), (&span.trace_id, &span.span_id));
+    assert_eq!(&record.trace_id, &span.trace_id);
+    assert_eq!(&record.span_id, &span.span_id);
     assert_eq!(record.time_unix_nano, span.end_time_unix_nano);
-    assert_eq!((record.severity_number, record.flags), (5, 1));
+    assert_eq!(record.severity_number, 5);
+    assert_eq!(record.flags, 1);
     assert_eq!(first_text(record, "gen_ai.input.messages"), "tour");
     assert!(!first_text(record, "gen_ai.output.messages").is_empty());
     let found = attributes(&record.attributes);
@@ -82,7 +85,8 @@ fn content_of_a_turn_is_a_log_record() {
     assert_eq!(logs[0].scope_logs[0].schema_url, trace.schema_url);
 }
 
-/// Without capture of content there are no records, and without log records content is in span events.
+/// Without capture of content there are no records, and without log records content is in span
+/// events.
 #[test]
 fn log_records_follow_the_capture_of_content() {
     for (options, has_records, has_events) in [
@@ -98,7 +102,8 @@ fn log_records_follow_the_capture_of_content() {
         let events = trace.spans.iter().flat_map(|span| &span.events);
         let has = events.into_iter().any(|event| event.name == DETAILS);
         let logs = collector.logs();
-        assert_eq!((!records(&logs).is_empty(), has), (has_records, has_events), "{options:?}");
+        assert_eq!(!records(&logs).is_empty(), has_records, "{options:?}");
+        assert_eq!(has, has_events, "{options:?}");
     }
 }
 
@@ -167,8 +172,10 @@ fn replay_sends_log_records() {
     let url = collector.url();
     let options = ["replay", TURN, "--otlp-endpoint", &url, "--logs", "--record-content=event"];
     let output = acp_traces(&options).output().unwrap();
-    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
-    let (trace, logs) = (collector.received(), collector.logs());
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(&*output.stderr, &b""[..]);
+    let trace = collector.received();
+    let logs = collector.logs();
     let turns: Vec<_> = trace.spans.iter().filter(|it| it.name == "invoke_agent agent").collect();
     let of_turns: Vec<_> =
         records(&logs).into_iter().filter(|it| it.event_name == DETAILS).collect();

@@ -75,7 +75,8 @@ fn messages_of(request: &ExportMetricsServiceRequest) -> (String, i64) {
     (format!("{:?}", instance.value), sum(&by_name(request.clone())["acp_traces.messages"]))
 }
 
-/// Each proxy is a series of its own, so that a backend adds up cumulative points instead of mixing them.
+/// Each proxy is a series of its own, so that a backend adds up cumulative points instead of mixing
+/// them.
 #[test]
 fn metrics_of_concurrent_proxies_add_up() {
     let collector = Collector::start();
@@ -107,7 +108,8 @@ fn metrics_of_concurrent_proxies_add_up() {
 
 /// The SDK reads the preference.
 ///
-/// Spec: [Metrics exporter, OTLP](https://opentelemetry.io/docs/specs/otel/metrics/sdk_exporters/otlp/#additional-environment-variable-configuration)
+/// Spec: [Metrics exporter,
+/// OTLP](https://opentelemetry.io/docs/specs/otel/metrics/sdk_exporters/otlp/#additional-environment-variable-configuration)
 #[test]
 fn temporality_of_the_environment_is_used() {
     for (preference, expected) in [("delta", 1), ("cumulative", 2), ("", 2)] {
@@ -129,7 +131,8 @@ fn metrics_are_off_by_default() {
 #[test]
 fn proxy_measures_itself() {
     let metrics = measured(&["--self-metrics"]);
-    // `initialize`, `session/new`, the prompt, the response to the permission request, and the messages of the agent.
+    // `initialize`, `session/new`, the prompt, the response to the permission request, and the
+    // messages of the agent.
     assert!(sum(&metrics["acp_traces.messages"]) > 8);
     assert!(sum(&metrics["acp_traces.spans"]) > 3);
     for lost in [
@@ -186,7 +189,8 @@ fn undelivered_metrics_are_reported() {
 #[test]
 fn metrics_go_with_headers_and_compressed() {
     for protocol in ["grpc", "http/protobuf", "http/json"] {
-        let (grpc, http) = (Collector::start(), HttpCollector::start());
+        let grpc = Collector::start();
+        let http = HttpCollector::start();
         let url = if protocol == "grpc" { grpc.url() } else { http.url() };
         let options = ["--protocol", protocol, "--otlp-endpoint", &url, "--metrics"];
         let mut command = acp_traces(&options);
@@ -251,7 +255,8 @@ fn retryable_grpc_failures_are_retried() {
         (Status::new(Code::Internal, "secret"), false),
         (Status::new(Code::Unimplemented, "secret"), false),
     ] {
-        let (code, asked) = (status.code(), Arc::new(AtomicUsize::new(0)));
+        let code = status.code();
+        let asked = Arc::new(AtomicUsize::new(0));
         let runtime = Runtime::new().unwrap();
         let context = runtime.enter();
         let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();

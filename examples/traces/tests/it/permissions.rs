@@ -24,7 +24,8 @@ fn rule(conditions: &str, action: &str) -> String {
     format!("[[permission-rules]]\n{conditions}\naction = '{action}'\n")
 }
 
-/// Runs a turn of the demo agent. Returns the editor's lines from the prompt on, and standard error.
+/// Runs a turn of the demo agent. Returns the editor's lines from the prompt on, and standard
+/// error.
 fn turn(options: &[&str], prompt: &str) -> (Vec<String>, String) {
     let mut options = options.to_vec();
     options.extend(["--otlp-endpoint", NO_COLLECTOR]);
@@ -182,7 +183,8 @@ proptest! {
         let (_folder, path) = rules(&rule("", "reject"));
         let options = ["--otlp-endpoint", NO_COLLECTOR, "--permissions", path.to_str().unwrap()];
         let mut proxy = Proxy::with_options(&options, &["echo"]);
-        let (mut stdin, given) = (proxy.child.stdin.take().unwrap(), chunks.concat());
+        let mut stdin = proxy.child.stdin.take().unwrap();
+        let given = chunks.concat();
         let writer = thread::spawn(move || chunks.iter().try_for_each(|chunk| stdin.write_all(chunk)));
         let end = proxy.wait();
         writer.join().unwrap().unwrap();

@@ -134,7 +134,8 @@ fn spans_go_over_http() {
         let told = session(acp_traces(&["--protocol", protocol, "--otlp-endpoint", &url]));
         assert_eq!(told, "", "{protocol}");
         let request = collector.request();
-        assert_eq!((&*request.path, request.header("content-type")), ("/v1/traces", content_type));
+        assert_eq!(&*request.path, "/v1/traces");
+        assert_eq!(request.header("content-type"), content_type);
         assert_eq!(request.trace().names(), SESSION, "{protocol}");
     }
 }
@@ -154,7 +155,8 @@ fn environment_sets_the_protocol() {
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/", collector.url()));
         assert_eq!(session(command), "");
         let request = collector.request();
-        assert_eq!((&*request.path, request.header("content-type")), ("/v1/traces", expected));
+        assert_eq!(&*request.path, "/v1/traces");
+        assert_eq!(request.header("content-type"), expected);
     }
 }
 
@@ -184,14 +186,16 @@ fn traces_url_is_used_verbatim() {
 
 #[test]
 fn headers_and_attributes_of_the_environment_are_sent() {
-    let (grpc, http) = (Collector::start(), HttpCollector::start());
+    let grpc = Collector::start();
+    let http = HttpCollector::start();
     for (protocol, url) in [("grpc", grpc.url()), ("http/protobuf", http.url())] {
         let mut command = acp_traces(&["--protocol", protocol, "--otlp-endpoint", &url]);
         command.env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=editors,authorization=Bearer%20key");
         command.env("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test,host.name=here");
         assert_eq!(session(command), "", "{protocol}");
     }
-    let (over_grpc, request) = (grpc.received(), http.request());
+    let over_grpc = grpc.received();
+    let request = http.request();
     for (name, expected) in [("x-team", "editors"), ("authorization", "Bearer key")] {
         assert_eq!(over_grpc.metadata.get(name).unwrap(), expected);
         assert_eq!(request.header(name), expected);
@@ -212,18 +216,21 @@ fn environment_enables_compression() {
         (("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip"), true),
         (("OTEL_EXPORTER_OTLP_COMPRESSION", "none"), false),
     ] {
-        let (grpc, http) = (Collector::start(), HttpCollector::start());
+        let grpc = Collector::start();
+        let http = HttpCollector::start();
         for (protocol, url) in [("grpc", grpc.url()), ("http/json", http.url())] {
             let mut command = acp_traces(&["--protocol", protocol, "--otlp-endpoint", &url]);
             command.envs([variable]);
             assert_eq!(session(command), "", "{protocol} {variable:?}");
         }
-        let (over_grpc, over_http) = (grpc.received(), http.request());
+        let over_grpc = grpc.received();
+        let over_http = http.request();
         assert_eq!(over_grpc.names(), SESSION);
         let encoding = is_compressed.then_some("gzip");
         let of_grpc = over_grpc.metadata.get("grpc-encoding").map(|it| it.to_str().unwrap());
         let of_http = over_http.headers.get("content-encoding").map(|it| it.to_str().unwrap());
-        assert_eq!((of_grpc, of_http), (encoding, encoding), "{variable:?}");
+        assert_eq!(of_grpc, encoding, "{variable:?}");
+        assert_eq!(of_http, encoding, "{variable:?}");
         assert_eq!(over_http.body.starts_with(&GZIP), is_compressed);
     }
 }

@@ -103,8 +103,9 @@ impl Proxy {
         drop(self.stdout.take());
     }
 
-    /// Writes a line each second until the proxy exits, with its input open. A process that another test starts at the same time
-    /// has the closed output for a moment, so that a first line may still find a reader.
+    /// Writes a line each second until the proxy exits, with its input open. A process that another
+    /// test starts at the same time has the closed output for a moment, so that a first line may
+    /// still find a reader.
     pub(crate) fn exit_status_of_writes(mut self, line: &[u8]) -> Option<i32> {
         let mut stdin = self.child.stdin.take().unwrap();
         let start = Instant::now();

@@ -43,7 +43,8 @@ fn transcript_contains_messages_with_time_and_direction() {
         let of = entries.iter().filter(|entry| entry.direction == direction);
         of.map(|entry| str::from_utf8(&entry.bytes).unwrap().to_owned()).collect()
     };
-    let (sent, received) = (texts(Direction::Sent), texts(Direction::Received));
+    let sent = texts(Direction::Sent);
+    let received = texts(Direction::Received);
     // `initialize`, `session/new`, the prompt, the response to the permission request.
     assert_eq!(sent.len(), 4);
     assert!(sent[2].contains("tour"));

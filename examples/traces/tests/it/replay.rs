@@ -35,15 +35,18 @@ fn stderr_of(output: &Output) -> &str {
 /// Start time of the turn. The clock of Windows has a resolution of 100 ns.
 const START: &str = if cfg!(windows) { "1700000000000000000" } else { "1700000000000000001" };
 
-/// The expected ids were computed by another implementation of SHA-256: `hashlib.sha256(text + n.to_bytes(8, "big"))`.
+/// The expected ids were computed by another implementation of SHA-256: `hashlib.sha256(text +
+/// n.to_bytes(8, "big"))`.
 #[test]
 fn ids_and_times_are_derived_from_the_transcript() {
     let folder = tempfile::tempdir().unwrap();
     let lines = lines(&replay_to(&folder.path().join("spans"), Path::new(TURN)));
     assert_eq!(names(&lines), TURN_SPANS);
-    let (tool, turn) = (span(&lines[0]), span(&lines[1]));
+    let tool = span(&lines[0]);
+    let turn = span(&lines[1]);
     let trace = "f6ab790114fe72ca2c9641540133ced0";
-    let (turn_id, tool_id) = ("d5c9334a656b9cc8", "a992ddb14ad70d46");
+    let turn_id = "d5c9334a656b9cc8";
+    let tool_id = "a992ddb14ad70d46";
     for (of, member, expected) in [
         (turn, "traceId", trace),
         (turn, "spanId", turn_id),
@@ -63,7 +66,8 @@ fn ids_and_times_are_derived_from_the_transcript() {
 fn replayed_session_equals_the_traced_session() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
-    let (live, transcript) = (place("live"), place("transcript"));
+    let live = place("live");
+    let transcript = place("transcript");
     let mut command = acp_traces(&[]);
     command.arg("--file").arg(&live).arg("--record").arg(&transcript);
     command.arg("--").arg(test_agent()).arg("demo");
@@ -71,8 +75,8 @@ fn replayed_session_equals_the_traced_session() {
     editor.prompt("tour");
     editor.prompt("hello");
     editor.proxy.finish();
-    let (once, twice) =
-        (replay_to(&place("once"), &transcript), replay_to(&place("twice"), &transcript));
+    let once = replay_to(&place("once"), &transcript);
+    let twice = replay_to(&place("twice"), &transcript);
     assert_eq!(fs::read(&once).unwrap(), fs::read(&twice).unwrap());
     // The resource of a replay contains no process attributes.
     let without_ids = |path: &Path| -> Vec<Value> {
@@ -108,7 +112,8 @@ fn collector_receives_the_same_spans_each_time() {
     let collector = Collector::start();
     let received = || {
         let output = replay(Path::new(TURN), &["--otlp-endpoint", &collector.url()]);
-        assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), ""));
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(stderr_of(&output), "");
         collector.received().spans
     };
     let spans = received();
@@ -130,7 +135,8 @@ fn content_is_in_spans_only_on_request() {
 #[test]
 fn invalid_entries_are_reported_and_the_rest_is_traced() {
     let folder = tempfile::tempdir().unwrap();
-    let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
+    let transcript = folder.path().join("transcript");
+    let file = folder.path().join("spans");
     let turn = fs::read_to_string(TURN).unwrap();
     fs::write(&transcript, format!("\n{{\"time\":-1}}\n{turn}{{\"time\":17")).unwrap();
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
@@ -152,7 +158,8 @@ fn unknown_protocol_version_is_reported() {
     let file = folder.path().join("spans");
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
     let expected = "acp-traces: 1 answers to `initialize` have an unknown version of ACP: spans may be missing\n";
-    assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr_of(&output), expected);
 }
 
 /// A message in another form than its method has leaves a gap in the spans, which is reported.
@@ -177,7 +184,8 @@ fn message_that_does_not_match_its_method_is_reported() {
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
     let expected =
         "acp-traces: 1 messages do not match their methods: spans or attributes may be missing\n";
-    assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr_of(&output), expected);
     assert_eq!(names(&lines(&file)), ["invoke_agent"]);
 }
 
@@ -199,7 +207,8 @@ fn events_beyond_the_limit_are_reported() {
     let file = folder.path().join("spans");
     let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
     let expected = "acp-traces: 3 events exceeded the limit per span\n";
-    assert_eq!((output.status.code(), stderr_of(&output)), (Some(0), expected));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr_of(&output), expected);
     let turn = span(&lines(&file)[0]).clone();
     assert_eq!(turn["events"].as_array().unwrap().len(), 128);
     assert_eq!(turn["droppedEventsCount"], 3);
@@ -214,7 +223,8 @@ fn events_beyond_the_limit_are_reported() {
     assert_eq!(proxy.finish().0.stderr, expected);
 }
 
-/// Two connections of a proxy chain, the first of which is the client's, with interleaved log lines.
+/// Two connections of a proxy chain, the first of which is the client's, with interleaved log
+/// lines.
 #[test]
 fn conductor_trace_is_replayed_from_the_view_of_its_client() {
     let event = |ts: f64, kind: &str, from: &str, to: &str, more: Value| {
@@ -223,7 +233,9 @@ fn conductor_trace_is_replayed_from_the_view_of_its_client() {
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         event
     };
-    let (client, proxy, agent) = ("Client", "Proxy(0)", "Agent");
+    let client = "Client";
+    let proxy = "Proxy(0)";
+    let agent = "Agent";
     let asked = |id: &str| json!({ "id": id, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } });
     let told = json!({ "method": "session/update", "params": { "sessionId": "s",
         "update": { "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "name": "dig", "status": "completed" } } });
@@ -243,7 +255,8 @@ fn conductor_trace_is_replayed_from_the_view_of_its_client() {
     fs::write(&transcript, events.map(|line| format!("{line}\n")).concat()).unwrap();
     let written = lines(&replay_to(&folder.path().join("spans"), &transcript));
     assert_eq!(names(&written), ["execute_tool dig", "invoke_agent"]);
-    let (tool, turn) = (span(&written[0]), span(&written[1]));
+    let tool = span(&written[0]);
+    let turn = span(&written[1]);
     assert_eq!(tool["startTimeUnixNano"], "1250000000");
     let times = ["startTimeUnixNano", "endTimeUnixNano"].map(|time| turn[time].as_str().unwrap());
     assert_eq!(times, ["500000000", "2500000000"]);

@@ -10,7 +10,8 @@ pub(crate) fn report(transcript: &Path, options: &[&str]) -> String {
     let page = transcript.with_extension("html");
     let mut command = acp_traces(&["report"]);
     let output = command.arg(transcript).arg("-o").arg(&page).args(options).output().unwrap();
-    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(&*output.stderr, &b""[..]);
     fs::read_to_string(page).unwrap()
 }
 
@@ -141,7 +142,8 @@ fn unwritable_report_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("session.jsonl");
     write(&transcript, &[]);
-    let (of, to) = (transcript.to_str().unwrap(), folder.path().to_str().unwrap());
+    let of = transcript.to_str().unwrap();
+    let to = folder.path().to_str().unwrap();
     let output = acp_traces(&["report", of, "-o", to]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stderr.starts_with(b"acp-traces: cannot write to "));
@@ -150,9 +152,11 @@ fn unwritable_report_is_an_error() {
 #[test]
 fn unknown_format_makes_no_report() {
     let folder = tempfile::tempdir().unwrap();
-    let (log, page) = (folder.path().join("log"), folder.path().join("page.html"));
+    let log = folder.path().join("log");
+    let page = folder.path().join("page.html");
     fs::write(&log, "a line of a log\n").unwrap();
-    let (of, to) = (log.to_str().unwrap(), page.to_str().unwrap());
+    let of = log.to_str().unwrap();
+    let to = page.to_str().unwrap();
     let output = acp_traces(&["report", of, "-o", to]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(!page.exists());
@@ -201,6 +205,7 @@ fn curves_of_many_points_are_short() {
         write(&transcript, &(1..=count).map(|used| usage("s", used)).collect::<Vec<_>>());
         report(&transcript, &[]).len()
     };
-    let (few, many) = (of(1_000), of(10_000));
+    let few = of(1_000);
+    let many = of(10_000);
     assert!(many < few + few / 10, "{few} {many}");
 }

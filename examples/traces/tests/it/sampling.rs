@@ -10,7 +10,8 @@ use std::path::Path;
 const SAMPLER: &str = "OTEL_TRACES_SAMPLER";
 const RATIO: &str = "OTEL_TRACES_SAMPLER_ARG";
 
-/// Writes three turns with a tool call each: in a sampled trace, in an unsampled trace, and without a parent.
+/// Writes three turns with a tool call each: in a sampled trace, in an unsampled trace, and without
+/// a parent.
 fn write(path: &Path) {
     let parents = [
         Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
@@ -47,7 +48,8 @@ fn write(path: &Path) {
 /// Returns the sessions with exported spans, in order, and standard error.
 fn sampled(variables: &[(&str, &str)]) -> (Vec<String>, String) {
     let folder = tempfile::tempdir().unwrap();
-    let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
+    let transcript = folder.path().join("transcript");
+    let file = folder.path().join("spans");
     write(&transcript);
     let mut command = acp_traces(&["replay"]);
     command.arg(&transcript).arg("--file").arg(&file).envs(variables.iter().copied());
@@ -103,11 +105,13 @@ fn invalid_sampler_is_reported() {
     assert_eq!(said, expected);
 }
 
-/// Trace ids are derived from the transcript, and so is the sampled fraction: the same complete traces each time.
+/// Trace ids are derived from the transcript, and so is the sampled fraction: the same complete
+/// traces each time.
 #[test]
 fn fraction_of_traces_is_sampled() {
     let folder = tempfile::tempdir().unwrap();
-    let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
+    let transcript = folder.path().join("transcript");
+    let file = folder.path().join("spans");
     let mut text = String::new();
     for id in 0..200 {
         for (direction, message) in [
@@ -155,5 +159,6 @@ fn unsampled_decision_is_propagated() {
     let context = heard["params"]["_meta"]["traceparent"].as_str().unwrap();
     assert!(context.ends_with("-00"), "{context}");
     let (end, _) = proxy.finish();
-    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+    assert_eq!(end.status, Some(0));
+    assert_eq!(&*end.stderr, "");
 }

@@ -32,7 +32,8 @@ fn tour(mut command: Command) {
     let mut editor = Editor::start(Proxy::spawn(command));
     editor.prompt("tour, said the canary");
     let (end, _) = editor.proxy.finish();
-    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+    assert_eq!(end.status, Some(0));
+    assert_eq!(&*end.stderr, "");
 }
 
 fn to_file(path: &Path) -> [&str; 2] {
@@ -59,7 +60,8 @@ fn file_replaces_the_default_collector() {
     assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
 }
 
-/// The encoding rules of the specification: hexadecimal ids, 64-bit numbers as strings, numeric enums.
+/// The encoding rules of the specification: hexadecimal ids, 64-bit numbers as strings, numeric
+/// enums.
 #[test]
 fn lines_are_otlp_json() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,8 +79,10 @@ fn lines_are_otlp_json() {
             assert!(span[time].as_str().unwrap().parse::<u64>().is_ok(), "{span}");
         }
     }
-    let (permission, turn) = (span(&lines[3]), span(&lines[6]));
-    assert_eq!((&permission["kind"], &turn["kind"]), (&json!(2), &json!(3)));
+    let permission = span(&lines[3]);
+    let turn = span(&lines[6]);
+    assert_eq!(&permission["kind"], &json!(2));
+    assert_eq!(&turn["kind"], &json!(3));
     assert_eq!(permission["parentSpanId"], span(&lines[4])["spanId"]);
     let attributes = turn["attributes"].as_array().unwrap();
     for (key, value) in [

@@ -34,7 +34,8 @@ fn trace(options: &[&str], prompt: &str) -> Trace {
     let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
     editor.prompt(prompt);
     let (end, _) = editor.proxy.finish();
-    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+    assert_eq!(end.status, Some(0));
+    assert_eq!(&*end.stderr, "");
     collector.received()
 }
 
@@ -63,7 +64,8 @@ fn turn_is_a_span_tree() {
         ("session/request_permission", SpanKind::Server, Some(edit)),
     ] {
         let span = trace.span(name);
-        assert_eq!((span.kind(), status(span)), (kind, StatusCode::Unset), "{name}");
+        assert_eq!(span.kind(), kind, "{name}");
+        assert_eq!(status(span), StatusCode::Unset, "{name}");
         assert!(span.start_time_unix_nano <= span.end_time_unix_nano, "{name}");
         let Some(parent) = parent else {
             assert!(span.parent_span_id.is_empty(), "{name}");
@@ -191,7 +193,8 @@ fn baggage_is_recorded_by_the_key() {
         assert_eq!(recorded, expected.map(|value| value.map(text)));
         assert!(!format!("{trace:?}").contains("canary"));
         let tool = trace.span("execute_tool edit_file");
-        assert_eq!((attribute(tool, "tenant"), attribute(turn, "absent")), (None, None));
+        assert_eq!(attribute(tool, "tenant"), None);
+        assert_eq!(attribute(turn, "absent"), None);
     }
 }
 
@@ -253,7 +256,8 @@ fn missing_collector_does_not_affect_the_session() {
     assert_eq!(end.stderr.lines().count(), 1);
 }
 
-/// More spans than the queue can hold, for an unresponsive collector: the session continues, and each span is counted.
+/// More spans than the queue can hold, for an unresponsive collector: the session continues, and
+/// each span is counted.
 #[test]
 fn spans_beyond_the_queue_are_counted_while_the_session_continues() {
     // The system accepts connections that are never served.

@@ -27,7 +27,8 @@ fn sessions_of_a_folder_are_listed() {
     write(folder.path(), "a.jsonl", "agent");
     fs::write(folder.path().join("notes.txt"), "not a transcript").unwrap();
     let (text, status, told) = run("sessions", "json", folder.path());
-    assert_eq!((status, &*told), (Some(0), ""));
+    assert_eq!(status, Some(0));
+    assert_eq!(&*told, "");
     let rows: Vec<Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(rows.len(), 2);
     let expected = json!({

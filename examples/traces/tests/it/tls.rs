@@ -99,7 +99,8 @@ fn collector_requires_a_client_certificate() {
 
 #[test]
 fn untrusted_collector_receives_nothing() {
-    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let certificate = Certificate::new();
+    let other = Certificate::new();
     let grpc = Collector::start_with_tls(&certificate.pem, &certificate.key, false);
     let http = HttpCollector::listen(|it| OverTls(it, certificate.acceptor(&[])));
     let http_url = format!("https://{}", http.address);
@@ -118,7 +119,8 @@ fn untrusted_collector_receives_nothing() {
 #[test]
 fn invalid_tls_settings_are_reported_and_the_session_continues() {
     let certificate = Certificate::new();
-    let (key, missing) = (certificate.file("key.pem"), certificate.file("missing.pem"));
+    let key = certificate.file("key.pem");
+    let missing = certificate.file("missing.pem");
     let not_there = fs::read(&missing).unwrap_err().to_string();
     let rows = [
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", &missing, &*not_there),

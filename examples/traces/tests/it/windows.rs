@@ -12,7 +12,8 @@ use std::path::Path;
 fn exit_status_has_32_bits() {
     for status in [256, 0x1_0001, 0xC000_0005_u32.cast_signed(), -1] {
         let end = Proxy::start(&["exit", &status.to_string()]).wait();
-        assert_eq!((end.status, &*end.stderr), (Some(status), ""));
+        assert_eq!(end.status, Some(status));
+        assert_eq!(&*end.stderr, "");
     }
 }
 
@@ -51,11 +52,13 @@ fn agent_may_be_a_script() {
             Proxy::spawn(proxy)
         };
         let end = start(&[&["arguments"], &PLAIN_ARGUMENTS[..]].concat()).wait();
-        assert_eq!((&*end.stderr, end.stdout), ("", shown(&PLAIN_ARGUMENTS)), "{command:?}");
+        assert_eq!(&*end.stderr, "", "{command:?}");
+        assert_eq!(end.stdout, shown(&PLAIN_ARGUMENTS), "{command:?}");
         let mut proxy = start(&["echo"]);
         proxy.write(b"{}\r\n{}\n");
         let (end, _) = proxy.finish();
-        assert_eq!((end.status, &*end.stdout), (Some(0), &b"{}\r\n{}\n"[..]), "{command:?}");
+        assert_eq!(end.status, Some(0), "{command:?}");
+        assert_eq!(&*end.stdout, &b"{}\r\n{}\n"[..], "{command:?}");
         assert_eq!(start(&["exit", "7"]).wait().status, Some(7), "{command:?}");
         // A script would execute it as a second command.
         assert_eq!(start(&["arguments", "a\nb"]).wait().status, Some(126), "{command:?}");

@@ -1,5 +1,5 @@
-//! Cost of AG-UI operations, compared with other Rust implementations. `agui-bench` prints the tables of `RESULTS.md`.
-//! It runs itself under callgrind, once for each path.
+//! Cost of AG-UI operations, compared with other Rust implementations. `agui-bench` prints the
+//! tables of `RESULTS.md`. It runs itself under callgrind, once for each path.
 use ag_ui::client::transport::ReplayTransport;
 use ag_ui::client::{Applier, Thread};
 use ag_ui::encode::EventStreamFormatter as _;
@@ -48,9 +48,11 @@ fn encode(group: &'static str, delta: String) -> Vec<Path> {
     let quoted: &'static str = serde_json::to_string(&delta).expect("JSON").leak();
     let (escaped, _) = JsonString::parse(quoted).expect("a string");
     let room = || Vec::with_capacity(4 * 1024);
-    let (mut one, mut two, mut three) = (room(), room(), room());
-    let (writer, again) =
-        (DeltaWriter::text_message(&ID.into()), DeltaWriter::text_message(&ID.into()));
+    let mut one = room();
+    let mut two = room();
+    let mut three = room();
+    let writer = DeltaWriter::text_message(&ID.into());
+    let again = DeltaWriter::text_message(&ID.into());
     vec![
         path(group, "ag-ui: SseFormatter", move || {
             black_box(ag_ui::SseFormatter::new().encode(black_box(&theirs)).expect("bytes"));
@@ -118,9 +120,11 @@ fn theirs(event: &Event) -> ag_ui::Event {
 /// Verification and reduction of one delta of a long message.
 fn per_delta() -> Vec<Path> {
     let delta: Event = TextMessageContentEvent::new(ID, "token ").into();
-    let (mut tolerant, mut strict, mut reducer) =
-        (Verifier::tolerant(), Verifier::strict(), Reducer::new());
-    let (mut other, mut applier) = (ag_ui::client::Verifier::new(), Applier::new());
+    let mut tolerant = Verifier::tolerant();
+    let mut strict = Verifier::strict();
+    let mut reducer = Reducer::new();
+    let mut other = ag_ui::client::Verifier::new();
+    let mut applier = Applier::new();
     for event in opening() {
         tolerant.handle(&event).expect("in order");
         strict.handle(&event).expect("in order");
@@ -128,8 +132,11 @@ fn per_delta() -> Vec<Path> {
         other.verify(&theirs(&event)).expect("in order");
         applier.apply(&theirs(&event)).expect("applied");
     }
-    let (one, two, three) = (delta.clone(), delta.clone(), delta.clone());
-    let (four, five) = (theirs(&delta), theirs(&delta));
+    let one = delta.clone();
+    let two = delta.clone();
+    let three = delta.clone();
+    let four = theirs(&delta);
+    let five = theirs(&delta);
     vec![
         path("verify, a delta", "ag-ui: client::Verifier", move || {
             other.verify(black_box(&four)).expect("in order")

@@ -1,5 +1,5 @@
-//! Prints streams of the producer, one for each line: `agui-streams COUNT 1.0|legacy`. With `read`, reads bodies
-//! (`{"sse": …}` or `{"protobuf": HEX}`, one for each line) and prints their events.
+//! Prints streams of the producer, one for each line: `agui-streams COUNT 1.0|legacy`. With `read`,
+//! reads bodies (`{"sse": …}` or `{"protobuf": HEX}`, one for each line) and prints their events.
 use agui::stream;
 use agui_types::event::Event;
 use agui_types::profile::Profile;

@@ -1,4 +1,5 @@
-//! Compares the hub with a translator that is fed by hand, for the recordings in a folder: `bridge-hub FOLDER`.
+//! Compares the hub with a translator that is fed by hand, for the recordings in a folder:
+//! `bridge-hub FOLDER`.
 use agui::bridge::compare_hub;
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Prints the output of agui-bridge for the recordings in a folder, one session for each line: `bridge-recorded FOLDER
-//! 1.0|legacy`.
+//! Prints the output of agui-bridge for the recordings in a folder, one session for each line:
+//! `bridge-recorded FOLDER 1.0|legacy`.
 use agui::bridge::recorded;
 use agui_types::profile::Profile;
 use std::path::Path;

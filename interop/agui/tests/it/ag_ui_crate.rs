@@ -27,15 +27,16 @@ fn streams_of_our_producer_are_accepted() {
     }
 }
 
-/// The crate names the message of a call, and places results, differently from the first-party client, and keeps no
-/// reasoning among the messages. Therefore only texts and the state are compared.
+/// The crate names the message of a call, and places results, differently from the first-party
+/// client, and keeps no reasoning among the messages. Therefore only texts and the state are
+/// compared.
 #[test]
 fn streams_make_the_same_texts_and_state() {
     let mut texts = 0;
     for number in 0..STREAMS {
         let stream = stream(number);
-        let (mut reducer, mut applier) =
-            (Reducer::for_input(&stream.input).expect("an input"), Applier::new());
+        let mut reducer = Reducer::for_input(&stream.input).expect("an input");
+        let mut applier = Applier::new();
         for event in stream.events_for(Profile::V1) {
             let ours = reducer.handle(&event);
             // A patch that cannot be applied is an error there, and a warning here.
@@ -57,14 +58,16 @@ fn streams_make_the_same_texts_and_state() {
 const DEFAULTS: &[(&str, &str, &str)] =
     &[("TEXT_MESSAGE_START", "role", r#""assistant""#), ("ACTIVITY_SNAPSHOT", "replace", "true")];
 
-/// The crate's output equals the output of agui-types, except for defaults, and decodes to the same event.
+/// The crate's output equals the output of agui-types, except for defaults, and decodes to the same
+/// event.
 #[test]
 fn what_it_writes_is_read() {
     for number in 0..STREAMS {
         for event in stream(number).events {
             let written = serde_json::to_string(&theirs(&event)).expect("JSON");
             let (read, removals) = enforce::read_event(&written).expect("an event");
-            assert_eq!((enforce::enforce_event(read.clone()).1, removals), (vec![], vec![]));
+            assert_eq!(enforce::enforce_event(read.clone()).1, vec![]);
+            assert_eq!(removals, vec![]);
             let mut ours = serde_json::to_value(event).expect("JSON");
             let other: Value = wire::decode(&written).expect("JSON");
             // It writes the defaults of absent members.

@@ -1,4 +1,5 @@
-//! Compares `agui-types` and `agui-bridge` with the published JSON Schema and with another Rust client.
+//! Compares `agui-types` and `agui-bridge` with the published JSON Schema and with another Rust
+//! client.
 
 mod ag_ui_crate;
 mod bridge;

@@ -1,5 +1,5 @@
-//! Compares the official JSON Schema, as published in the crate `ag-ui`, with the types of agui-types: by definition,
-//! and by document.
+//! Compares the official JSON Schema, as published in the crate `ag-ui`, with the types of
+//! agui-types: by definition, and by document.
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::enforce;
 use agui_types::event::Event;
@@ -84,7 +84,8 @@ fn tags(definition: &Value, all: &Map<String, Value>) -> BTreeSet<String> {
 
 #[test]
 fn each_definition_has_the_same_members() {
-    let (official, ours) = (definitions(), ours());
+    let official = definitions();
+    let ours = ours();
     let mut compared = 0;
     let mut without = BTreeSet::new();
     let mut different = BTreeMap::new();
@@ -143,7 +144,8 @@ fn is_input(text: &str) -> bool {
     nulls.is_empty() && enforce::enforce_input(input).1.is_empty()
 }
 
-/// Returns a document and each variation in one place: an omitted member, another value, an additional member.
+/// Returns a document and each variation in one place: an omitted member, another value, an
+/// additional member.
 fn variations(value: &Value) -> Vec<Value> {
     let mut all = vec![value.clone()];
     let others = [
@@ -206,9 +208,11 @@ fn vectors() -> Vec<Value> {
 
 #[test]
 fn documents_have_the_same_verdict() {
-    let (events, inputs, capabilities) =
-        (validator("Event"), validator("RunAgentInput"), validator("AgentCapabilities"));
-    let (mut judged, mut differences) = (0, Vec::new());
+    let events = validator("Event");
+    let inputs = validator("RunAgentInput");
+    let capabilities = validator("AgentCapabilities");
+    let mut judged = 0;
+    let mut differences = Vec::new();
     let mut judge = |document: Value, official: bool, ours: bool| {
         judged += 1;
         if official != ours {
@@ -233,7 +237,8 @@ fn documents_have_the_same_verdict() {
         include_str!("../../../../agui-types/tests/fixtures/1.0/AgentCapabilities/full.json");
     for document in variations(&serde_json::from_str(declared).expect("JSON")) {
         let read = wire::decode::<AgentCapabilities>(&document.to_string());
-        // A document with an unknown member or `null` is decoded as well; only undecodable ones are compared.
+        // A document with an unknown member or `null` is decoded as well; only undecodable ones are
+        // compared.
         if read.is_err() {
             judge(document.clone(), capabilities.is_valid(&document), false);
         }

@@ -95,7 +95,8 @@ fn goals(figures: &Figures) {
 }
 
 fn decoding(figures: &Figures) {
-    let (stream, tools) = ("token_stream", "tool_heavy");
+    let stream = "token_stream";
+    let tools = "tool_heavy";
     for (what, peer, ours, case, must, target) in [
         ("D1: decode, beside acp schema, token_stream", OFFICIAL, OWNED, stream, 1.7, 2.0),
         ("D3: decode, beside acp SDK, token_stream", SDK, OWNED, stream, 7.0, 10.0),

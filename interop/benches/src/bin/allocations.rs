@@ -1,5 +1,5 @@
-//! Prints the number of allocations, the allocated bytes, and the growth of resident memory at the peak. It is a
-//! separate program, so that counting does not affect the measured times.
+//! Prints the number of allocations, the allocated bytes, and the growth of resident memory at the
+//! peak. It is a separate program, so that counting does not affect the measured times.
 //!
 //! `allocations CASE PATH`, `allocations forward CASE`, `allocations connection NAME COUNT`,
 //! `allocations turn PATH PIECES`.
@@ -27,7 +27,8 @@ fn main() {
             tell(|| assert_ne!(translate_paths::turn(path, pieces), 0));
         }
         [case, path] => {
-            let (case, path) = (corpus::case(case), paths::path(path));
+            let case = corpus::case(case);
+            let path = paths::path(path);
             // The setup of a path is not measured.
             (path.run)(&case);
             tell(|| assert_ne!(measured(&path, &case, 1), 0));

@@ -1,5 +1,5 @@
-//! Prints the instructions of the paths that programs take, a line each, for the comparison with their limits. Counts are those
-//! of one message.
+//! Prints the instructions of the paths that programs take, a line each, for the comparison with
+//! their limits. Counts are those of one message.
 use benches::acp_paths::{OWNED, WRITE};
 use benches::connections::connection;
 use benches::corpus;

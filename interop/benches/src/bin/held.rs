@@ -1,8 +1,8 @@
-//! Prints the peak memory of a reader of an endless input, in bytes: the growth of resident memory, and the allocated
-//! bytes.
+//! Prints the peak memory of a reader of an endless input, in bytes: the growth of resident memory,
+//! and the allocated bytes.
 //!
-//! `held line`, `held codec-line`. A first run with a low limit loads the pages of the program, which are not counted.
-//! Memory grows in place where possible, like with the system's allocator.
+//! `held line`, `held codec-line`. A first run with a low limit loads the pages of the program,
+//! which are not counted. Memory grows in place where possible, like with the system's allocator.
 use benches::measure::resident;
 use benches::paths::{ENDLESS, Endless, endless};
 use jsonrpc_core::framing::Lines;

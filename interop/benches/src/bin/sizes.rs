@@ -1,4 +1,5 @@
-//! Prints the cost of ordinary and hostile lines of 20 KB to 8 MB, for the third part of `RESULTS.md`.
+//! Prints the cost of ordinary and hostile lines of 20 KB to 8 MB, for the third part of
+//! `RESULTS.md`.
 use acp_types::lint::Linter;
 use acp_types::v1::prompt_turn::SessionNotification;
 use agui_bridge::{Options, Translator};
@@ -162,7 +163,8 @@ fn main() {
             let cells = lines.iter().map(|(line, base)| {
                 // Memory that is allocated once does not count.
                 read(line);
-                let (time, held) = (time(*read, line) / base, held(*read, line));
+                let time = time(*read, line) / base;
+                let held = held(*read, line);
                 let held = held as f64 / line.len() as f64;
                 (most.1, most.2) = (most.1.max(time), most.2.max(held));
                 format!("{time:.2} / {held:.2}")

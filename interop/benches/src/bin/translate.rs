@@ -43,7 +43,8 @@ fn goals(costs: &Costs, lines: impl Fn(&'static str) -> f64) {
     );
     println!("| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
     let over = |peer, ours, case| {
-        let (peer, ours) = (costs[&(peer, case)], costs[&(ours, case)]);
+        let peer = costs[&(peer, case)];
+        let ours = costs[&(ours, case)];
         (peer.instructions as f64 / ours.instructions as f64, peer.ratio / ours.ratio)
     };
     for (what, peer, ours, case, must, target) in [

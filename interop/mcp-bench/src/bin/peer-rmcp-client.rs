@@ -1,4 +1,5 @@
-//! A client of rmcp, for the checks of `mcp_peers.mjs`: prints what it receives from a server as JSON.
+//! A client of rmcp, for the checks of `mcp_peers.mjs`: prints what it receives from a server as
+//! JSON.
 //!
 //! ```text
 //! peer-rmcp-client legacy|2026-07-28 URL|COMMAND
@@ -102,7 +103,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let tea = json!(call("book_flight", json!({})).await?);
         found["answer"] = tea["content"][0]["text"].clone();
         found["question"] = json!(seen.all("question"));
-        // rmcp runs each notification in a task of its own, so their order is not that of the server.
+        // rmcp runs each notification in a task of its own, so their order is not that of the
+        // server.
         let mut progress = seen.all("progress");
         progress.sort_by(|one, other| {
             one.as_f64().partial_cmp(&other.as_f64()).unwrap_or(Ordering::Equal)

@@ -98,7 +98,8 @@ async fn read(url: &str) -> Result<Value, Box<dyn Error>> {
     let client = Client.serve_with_lifecycle(transport, lifecycle).await?;
     let skills = client.list_all_skills().await?;
     validate_skills(&skills)?;
-    let (mut files, mut folders) = (Map::new(), Map::new());
+    let mut files = Map::new();
+    let mut folders = Map::new();
     for skill in &skills {
         let got = client.get_skill(GetSkillRequestParams::new(&skill.uri)).await?;
         if got.skill != *skill {

@@ -1,5 +1,5 @@
-//! Tools of mcp-bridge as a `ServerHandler` of rmcp, for clients of both generations. Copy this file to add them to a server of
-//! rmcp. Log messages and progress of the tools are dropped.
+//! Tools of mcp-bridge as a `ServerHandler` of rmcp, for clients of both generations. Copy this
+//! file to add them to a server of rmcp. Log messages and progress of the tools are dropped.
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::context::Carriers;
@@ -62,7 +62,8 @@ impl ServerHandler for HostHandler {
 }
 
 impl HostHandler {
-    /// Runs a tool until its result. A client since 2026-07-28 receives questions as a result, and calls again with the answers.
+    /// Runs a tool until its result. A client since 2026-07-28 receives questions as a result, and
+    /// calls again with the answers.
     async fn run(
         &self,
         request: CallToolRequestParams,
@@ -88,7 +89,9 @@ impl HostHandler {
                 self.0.resume(resumption, None).await
             }
             None => {
-                let (session_id, call_id, principal) = (session, session, PRINCIPAL);
+                let session_id = session;
+                let call_id = session;
+                let principal = PRINCIPAL;
                 let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
                 self.0.call(call, None).await
             }

@@ -21,7 +21,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let add = PluginTool::builder("add", "1")
         .elicits::<NoElicitations>()
         .execute(|add: Add, _: PluginContext<NoElicitations>| async move { Ok(add.a + add.b) })?;
-    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(since_1970);
     let host = PluginHost::new([add], SuspendPolicy::Park, store, random_id()?, clock);
     let handler = HostHandler(Arc::new(host));
     handler.serve((tokio::io::stdin(), tokio::io::stdout())).await?.waiting().await?;

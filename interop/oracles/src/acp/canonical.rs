@@ -1,7 +1,8 @@
 //! A canonical form of schemas: equivalent schemas are equal.
 //!
-//! It omits what types cannot express: descriptions, limits, and the format of strings. It also omits what all types of
-//! this repository permit: `null` for an optional member, unknown names and unknown variants.
+//! It omits what types cannot express: descriptions, limits, and the format of strings. It also
+//! omits what all types of this repository permit: `null` for an optional member, unknown names and
+//! unknown variants.
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -206,8 +207,8 @@ fn is_open(schema: &Value) -> bool {
 /// The type of an absent tag.
 const NO_TAG: &str = "no tag";
 
-/// Combines each variant of one with each of the other. If both have a tag, the named one counts; an optional one is no
-/// member.
+/// Combines each variant of one with each of the other. If both have a tag, the named one counts;
+/// an optional one is no member.
 fn product(some: &[Variant], others: &[Variant]) -> Vec<Variant> {
     let pairs = some.iter().flat_map(|one| others.iter().map(move |other| (one, other)));
     let merge = |(one, other): (&Variant, &Variant)| {

@@ -195,7 +195,8 @@ fn with(value: &Value, pointer: &str, part: Option<Value>) -> Value {
     copy
 }
 
-/// Returns the positions in `value` that `kept` lacks. A `null` counts only if another value is in its place.
+/// Returns the positions in `value` that `kept` lacks. A `null` counts only if another value is in
+/// its place.
 pub fn lost(value: &Value, kept: Option<&Value>) -> Vec<String> {
     let mut all = Vec::new();
     find_lost(value, kept, String::new(), &mut all);

@@ -1,5 +1,5 @@
-//! Prints one line of JSON for each compared value of ACP, with the results of acp-types and the official types, for
-//! oracles in other languages.
+//! Prints one line of JSON for each compared value of ACP, with the results of acp-types and the
+//! official types, for oracles in other languages.
 use jsonrpc_core::wire::Mode;
 use oracles::acp::instances::{changed, instances};
 use oracles::acp::types::Type;

@@ -1,5 +1,5 @@
-//! The exported schema is equivalent to the official one: the same definitions with the same members, names, variants
-//! and annotations.
+//! The exported schema is equivalent to the official one: the same definitions with the same
+//! members, names, variants and annotations.
 use oracles::acp::canonical::{Definition, Definitions};
 use oracles::acp::versions;
 use std::collections::BTreeSet;
@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 /// Official definitions without a type in a version of acp-types: jsonrpc-core defines them.
 const BELOW: &[&str] = &["Error", "ErrorCode", "RequestId"];
 
-/// Definitions of version 2 without a public type in the official module: one is private, one is the type of version 1.
+/// Definitions of version 2 without a public type in the official module: one is private, one is
+/// the type of version 1.
 const NOT_OF_V2: &[&str] = &["ErrorData", "ProtocolVersion"];
 
 /// Intended differences: member, official type, own type, and reason.
@@ -34,15 +35,15 @@ fn both_have_the_same_definitions() {
 
 #[test]
 fn definitions_are_equivalent() {
-    let (mut differences, mut intended) = (Vec::new(), BTreeSet::new());
+    let mut differences = Vec::new();
+    let mut intended = BTreeSet::new();
     for version in versions() {
         let named = |name: &str| version.official.contains_key(name);
-        let (official, ours) = (
-            Definitions { all: &version.official, named: &named },
-            Definitions { all: &version.ours, named: &named },
-        );
+        let official = Definitions { all: &version.official, named: &named };
+        let ours = Definitions { all: &version.ours, named: &named };
         for name in version.official.keys().filter(|name| !BELOW.contains(&name.as_str())) {
-            let (official, mut ours) = (official.get(name), ours.get(name));
+            let official = official.get(name);
+            let mut ours = ours.get(name);
             for row @ (_, member, theirs, own, _) in INTENDED.iter().filter(|row| row.0 == name) {
                 if replace(&mut ours, member, own, theirs) {
                     intended.insert(row);

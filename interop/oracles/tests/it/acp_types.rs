@@ -1,6 +1,6 @@
-//! Values that the official types accept are accepted here, and kept as a whole. Values that they drop are dropped
-//! where a schema permits it, with a diagnostic. Compared for each variant of each definition, and for each value that
-//! differs from one of these in one place.
+//! Values that the official types accept are accepted here, and kept as a whole. Values that they
+//! drop are dropped where a schema permits it, with a diagnostic. Compared for each variant of each
+//! definition, and for each value that differs from one of these in one place.
 use jsonrpc_core::wire::Mode;
 use oracles::acp::instances::{Change, changed, instances, lost};
 use oracles::acp::types::Type;
@@ -15,11 +15,13 @@ enum Intended {
     Open,
     /// Officially an error; here an absent optional member.
     NullIsAbsent,
-    /// Officially an error; here an unknown variant, although it lacks members of all known variants.
+    /// Officially an error; here an unknown variant, although it lacks members of all known
+    /// variants.
     OpenShape,
     /// Officially an error; here forwarded text.
     PassedOn,
-    /// Officially the variant without a tag, and the tag is lost; here an error with the position of the tag.
+    /// Officially the variant without a tag, and the tag is lost; here an error with the position
+    /// of the tag.
     BadTag,
 }
 
@@ -131,7 +133,8 @@ fn compare(
         *tally.intended.entry(Intended::BadTag).or_default() += 1;
         return Ok(());
     }
-    let (lenient, preserve) = (lenient?, preserve?);
+    let lenient = lenient?;
+    let preserve = preserve?;
     if !lost(value, Some(&preserve.whole)).is_empty() {
         return Err(format!("not kept: {}", preserve.whole));
     }

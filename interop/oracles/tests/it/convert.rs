@@ -1,6 +1,7 @@
 //! Lines of the bridge between versions are accepted by the official types of their version.
 //!
-//! Recorded sessions pass a bridge to the other version and one back. The lines between both are checked.
+//! Recorded sessions pass a bridge to the other version and one back. The lines between both are
+//! checked.
 use acp_types::convert::{Bridge, BridgeOptions, Output};
 use acp_types::methods::{self, Method, MethodKind, Receiver};
 use acp_types::v1::initialization::ProtocolVersion;
@@ -64,7 +65,8 @@ fn play(ends: ProtocolVersion, version: &Version, file: &Path) -> (usize, Vec<St
     let mut near = Bridge::new(options.with_editor(ends).with_agent(link));
     let mut far = Bridge::new(options.with_editor(link).with_agent(ends));
     let table = if link == ProtocolVersion::V1 { methods::V1 } else { methods::V2 };
-    let (asked, refused) = (BTreeMap::new(), Vec::new());
+    let asked = BTreeMap::new();
+    let refused = Vec::new();
     let mut check = Link { version, table, asked, refused, count: 0 };
     let text = fs::read_to_string(file).unwrap();
     for entry in transcript::read(&text) {

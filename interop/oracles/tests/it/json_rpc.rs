@@ -1,8 +1,8 @@
-//! Messages decoded by jsonrpc-core, compared with serde_json's values, `jsonrpsee-types`, `lsp-server` and `rmcp`:
-//! recorded, modified and damaged lines.
+//! Messages decoded by jsonrpc-core, compared with serde_json's values, `jsonrpsee-types`,
+//! `lsp-server` and `rmcp`: recorded, modified and damaged lines.
 //!
-//! A message that they decode has the same kind, id, method and payload here. The intended differences are
-//! [`Difference`]s; each of them occurs, and no other does.
+//! A message that they decode has the same kind, id, method and payload here. The intended
+//! differences are [`Difference`]s; each of them occurs, and no other does.
 
 use crate::mutation::{Noise, mutants};
 use crate::transcript::messages;
@@ -27,10 +27,11 @@ struct View {
 /// An intended difference from another implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Difference {
-    /// The other treats an id of an invalid type as absent, and the request as a notification without a response.
+    /// The other treats an id of an invalid type as absent, and the request as a notification
+    /// without a response.
     IdOfAnotherType,
-    /// The other ignores unexpected members. Here a message is refused if it could be of two kinds, even if its method is
-    /// not a string.
+    /// The other ignores unexpected members. Here a message is refused if it could be of two kinds,
+    /// even if its method is not a string.
     Ambiguous,
     /// The other accepts any params. JSON-RPC permits objects and arrays.
     ScalarParams,
@@ -133,13 +134,15 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Returns the message of a value by JSON-RPC 2.0, with the tolerances in the documentation of the crate.
+/// Returns the message of a value by JSON-RPC 2.0, with the tolerances in the documentation of the
+/// crate.
 fn by_the_rules(value: &Value) -> Option<View> {
     let message = value.as_object()?;
     let there = |name| message.get(name).filter(|value: &&Value| !value.is_null());
     let error = there("error");
     let result = message.get("result").filter(|result| !result.is_null() || error.is_none());
-    let (id, method) = (message.get("id"), message.get("method"));
+    let id = message.get("id");
+    let method = message.get("method");
     let is_id = |id: &Value| {
         id.is_null() || id.is_number() || id.as_str().is_some_and(|_| id.to_string().len() <= 4096)
     };
@@ -158,7 +161,8 @@ fn by_the_rules(value: &Value) -> Option<View> {
         }
         (None, Some(result), None) => id.map(|_| (Kind::Response, result.clone()))?,
         (None, None, Some(error)) => {
-            let (code, text) = (error.get("code")?.as_i64()?, error.get("message")?.as_str()?);
+            let code = error.get("code")?.as_i64()?;
+            let text = error.get("message")?.as_str()?;
             (Kind::Response, json!({"code": code, "message": text, "data": error.get("data")}))
         }
         _ => return None,
@@ -210,11 +214,13 @@ fn jsonrpsee(text: &str) -> Option<View> {
         return Some(View { kind: Kind::Response, id, method: Value::Null, payload });
     }
     let notification = serde_json::from_str::<Notification<'_, Option<&RawValue>>>(text).ok()?;
-    let (method, payload) = (json!(notification.method), read(notification.params));
+    let method = json!(notification.method);
+    let payload = read(notification.params);
     Some(View { kind: Kind::Notification, id: Value::Null, method, payload })
 }
 
-/// Decodes and encodes, since its messages have no common accessors. Invalid output counts as an error.
+/// Decodes and encodes, since its messages have no common accessors. Invalid output counts as an
+/// error.
 fn rmcp(text: &str) -> Option<View> {
     let message: rmcp::model::JsonRpcMessage = serde_json::from_str(text).ok()?;
     by_the_rules(&serde_json::to_value(message).unwrap())
@@ -285,7 +291,8 @@ fn peeked(text: &str, view: Option<&View>) {
             let read = |part: Option<&str>| part.map_or(Value::Null, value);
             let method =
                 peek.method().and_then(|method| method.decode()).map(|method| json!(method));
-            assert_eq!((peek.kind(), read(peek.id())), (view.kind, view.id.clone()), "{text}");
+            assert_eq!(peek.kind(), view.kind, "{text}");
+            assert_eq!(read(peek.id()), view.id.clone(), "{text}");
             assert_eq!(method.unwrap_or_default(), view.method, "{text}");
             if peek.error().is_none() {
                 assert_eq!(read(peek.params().or(peek.result())), view.payload, "{text}");
@@ -299,7 +306,10 @@ fn peeked(text: &str, view: Option<&View>) {
 
 #[test]
 fn messages_match_serde_json() {
-    let (mut read, mut refused, mut no_json, mut no_value) = (0, 0, 0, 0);
+    let mut read = 0;
+    let mut refused = 0;
+    let mut no_json = 0;
+    let mut no_value = 0;
     for text in texts() {
         let decoded = Message::decode(&text);
         if serde_json::from_str::<&RawValue>(&text).is_err() {
@@ -341,7 +351,8 @@ fn messages_match_other_crates() {
         ("jsonrpsee-types", jsonrpsee, &[IdOfAnotherType, Ambiguous, ScalarParams, Twice]),
         ("rmcp", rmcp, &[Respelled, ParamsMadeUp]),
     ] {
-        let (mut same, mut differences) = (0, BTreeMap::new());
+        let mut same = 0;
+        let mut differences = BTreeMap::new();
         for text in texts() {
             // Values that serde_json cannot represent are raw text for the others.
             if serde_json::from_str::<Value>(&text).is_err() {

@@ -1,5 +1,6 @@
-//! Compares `acp-types` with the official Rust types, and `jsonrpc-core` with other crates, over recorded and modified
-//! sessions of real agents; and `mcp-bridge` with the official Rust SDK, its types and its client.
+//! Compares `acp-types` with the official Rust types, and `jsonrpc-core` with other crates, over
+//! recorded and modified sessions of real agents; and `mcp-bridge` with the official Rust SDK, its
+//! types and its client.
 
 mod acp_schema;
 mod acp_types;

@@ -1,4 +1,5 @@
-//! Compares `mcp-bridge` with the official Rust SDK: client and server of either in both generations, and the types.
+//! Compares `mcp-bridge` with the official Rust SDK: client and server of either in both
+//! generations, and the types.
 use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
 use mcp_bridge::context::{self, Carrier, Carriers, Encoding, Limits, ModelContext};
@@ -120,8 +121,9 @@ async fn talk(
     Ok((names, serde_json::to_value(result)?, chooser.asked()))
 }
 
-/// The official client calls a tool with two questions, in both generations, with a context in each carrier. The
-/// context arrives as measured; with the carriers selected for an unknown peer it always arrives.
+/// The official client calls a tool with two questions, in both generations, with a context in each
+/// carrier. The context arrives as measured; with the carriers selected for an unknown peer it
+/// always arrives.
 #[test]
 fn official_client_gets_questions_with_context() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -223,7 +225,8 @@ impl ServerHandler for Asker {
     }
 }
 
-/// Runs the client of mcp-bridge on an in-memory connection. Returns the server's properties and the tool's result.
+/// Runs the client of mcp-bridge on an in-memory connection. Returns the server's properties and
+/// the tool's result.
 async fn call(
     io: DuplexStream,
     era: Option<Era>,
@@ -235,7 +238,8 @@ async fn call(
     client.start(Duration::ZERO);
     let (read, mut write) = tokio::io::split(io);
     let mut lines = BufReader::new(read).lines();
-    let (mut version, mut tools) = (String::new(), 0);
+    let mut version = String::new();
+    let mut tools = 0;
     loop {
         while let Some(event) = client.poll_event() {
             match event {
@@ -272,8 +276,8 @@ async fn call(
     }
 }
 
-/// The client of mcp-bridge calls an asking tool of the official server, in both generations, with and without a known
-/// generation.
+/// The client of mcp-bridge calls an asking tool of the official server, in both generations, with
+/// and without a known generation.
 #[test]
 fn official_server_asks() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -289,7 +293,8 @@ fn official_server_asks() -> Result<(), Box<dyn Error>> {
             server.await??;
             called
         })?;
-        assert_eq!((version.as_str(), tools), (expected, 1), "{era:?}");
+        assert_eq!(version.as_str(), expected, "{era:?}");
+        assert_eq!(tools, 1, "{era:?}");
         assert_eq!(result["content"][0]["text"], "12C", "{era:?}");
     }
     Ok(())
@@ -307,7 +312,8 @@ macro_rules! beside {
     }};
 }
 
-/// Values that the official types decode are decoded and encoded here with the same value, and vice versa.
+/// Values that the official types decode are decoded and encoded here with the same value, and vice
+/// versa.
 #[test]
 #[expect(deprecated, reason = "the specification still has sampling")]
 fn official_types_decode_own_output() -> Result<(), Box<dyn Error>> {
@@ -375,7 +381,8 @@ fn official_types_decode_own_output() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Values that the specification permits, that the official types refuse or change, and that are kept here.
+/// Values that the specification permits, that the official types refuse or change, and that are
+/// kept here.
 #[test]
 fn values_that_official_types_refuse_are_decoded() -> Result<(), Box<dyn Error>> {
     use mcp_bridge::mcp;

@@ -68,7 +68,8 @@ impl Noise {
         let characters: Vec<char> = text.chars().collect();
         let at = self.draw(characters.len() + 1);
         let behind = (at + self.draw(4)).min(characters.len());
-        let (head, tail) = (&characters[..at], &characters[behind..]);
+        let head = &characters[..at];
+        let tail = &characters[behind..];
         let insert = INSERTS[self.draw(INSERTS.len())];
         head.iter().copied().chain(insert.chars()).chain(tail.iter().copied()).collect()
     }

@@ -32,8 +32,8 @@ where
     }
 }
 
-/// Returns the number of members and items of `value` that `kept` lacks. A `null` counts only if another value is in
-/// its place.
+/// Returns the number of members and items of `value` that `kept` lacks. A `null` counts only if
+/// another value is in its place.
 fn lost(value: &Value, kept: Option<&Value>) -> usize {
     let below = match value {
         Value::Null => return usize::from(kept.is_some_and(|kept| !kept.is_null())),
@@ -124,11 +124,13 @@ fn every_recorded_update_is_of_a_known_kind() {
     }
 }
 
-/// The official types silently drop invalid optional members and items. Here they are errors with a position. So an
-/// error is permitted only if the official type loses more than unknown members.
+/// The official types silently drop invalid optional members and items. Here they are errors with a
+/// position. So an error is permitted only if the official type loses more than unknown members.
 #[test]
 fn parts_kept_by_official_types_are_kept() {
-    let (mut kept, mut refused, mut dropped) = (0, 0, 0);
+    let mut kept = 0;
+    let mut refused = 0;
+    let mut dropped = 0;
     let mut differences = Vec::new();
     for payload in payloads() {
         let unknown =

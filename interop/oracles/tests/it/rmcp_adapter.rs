@@ -1,4 +1,5 @@
-//! Tools of mcp-bridge in a server of the official Rust SDK, by the adapter of the example `rmcp_server`.
+//! Tools of mcp-bridge in a server of the official Rust SDK, by the adapter of the example
+//! `rmcp_server`.
 #[path = "../../examples/rmcp_server/adapter.rs"]
 mod adapter;
 
@@ -93,7 +94,8 @@ async fn official_server_asks_for_a_tool_in_both_generations() -> Result<(), Box
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         for lifecycle in [ClientLifecycleMode::Initialize, modern()] {
             let shown = format!("{policy:?} {lifecycle:?}");
-            let (host, chooser) = (host(policy.clone())?, Chooser::default());
+            let host = host(policy.clone())?;
+            let chooser = Chooser::default();
             let result = call(Arc::clone(&host), chooser.clone(), lifecycle).await?;
             assert_eq!(result["content"][0]["text"], "12A 12A", "{shown}");
             let asked = chooser.asked();

@@ -2,7 +2,8 @@
 use super::*;
 use serde_json::Map;
 
-/// Text that is a plan or nearly so: each annotated member may have any value; with the number of invalid ones.
+/// Text that is a plan or nearly so: each annotated member may have any value; with the number of
+/// invalid ones.
 fn plan() -> impl Strategy<Value = (Map<String, Value>, usize)> {
     let wrong =
         || prop::sample::select(vec![json!(-1), json!([[]]), json!({"name": {}}), json!(true)]);
@@ -50,7 +51,8 @@ proptest! {
         plan.insert(if tag { "type" } else { "\u{1}" }.to_owned(), json!("plan"));
         let document = Value::Object(plan);
         let text = document.to_string();
-        // Members are written in the order of their names, so that `title` precedes `type`, and `type` is last.
+        // Members are written in the order of their names, so that `title` precedes `type`, and
+        // `type` is last.
         let (diagnostics, again) = if tag {
             let decoded = wire::decode_with::<Update>(&text, Mode::Preserve);
             let decoded = decoded.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
@@ -69,11 +71,14 @@ proptest! {
         prop_assert_eq!(again, document);
     }
 
-    /// For any text each mode returns a value or an error. A stricter mode accepts no more, with the same result.
+    /// For any text each mode returns a value or an error. A stricter mode accepts no more, with
+    /// the same result.
     #[test]
     fn stricter_modes_accept_less(text in crate::json::damaged((plan(), any::<bool>()).prop_map(|((plan, _), _)| Value::Object(plan).to_string()))) {
         let read = |mode| wire::decode_with::<Plan>(&text, mode).ok();
-        let (strict, lenient, preserved) = (read(Mode::Strict), read(Mode::SpecLenient), read(Mode::Preserve));
+        let strict = read(Mode::Strict);
+        let lenient = read(Mode::SpecLenient);
+        let preserved = read(Mode::Preserve);
         prop_assert_eq!(lenient.is_some(), preserved.is_some());
         if let Some(strict) = strict {
             prop_assert_eq!(preserved.map(|decoded| decoded.value), Some(strict.value));

@@ -108,7 +108,8 @@ impl Endpoint {
         sse.into_response()
     }
 
-    /// Returns the stream of messages without a request, or the rest of an interrupted stream. Up to 2025-11-25.
+    /// Returns the stream of messages without a request, or the rest of an interrupted stream. Up
+    /// to 2025-11-25.
     pub(super) fn get(&self, sender: &Sender<'_>) -> Response {
         if sender.version().is_some_and(|version| version.era() != Some(Era::Legacy)) {
             return not_allowed("POST");
@@ -136,7 +137,9 @@ impl Endpoint {
         let keep_alive = self.options.keep_alive;
         let version = sender.version();
         let is_primed = version.is_some_and(|version| version >= ProtocolVersion::V20251125);
-        let (is_resumable, first, end) = (true, None, None);
+        let is_resumable = true;
+        let first = None;
+        let end = None;
         Sse { reader, connection, keep_alive, is_resumable, is_primed, first, end }.into_response()
     }
 

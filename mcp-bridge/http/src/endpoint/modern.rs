@@ -61,7 +61,8 @@ impl Endpoint {
             Err(_) => None,
         };
         let keep_alive = self.options.keep_alive;
-        let (is_resumable, is_primed) = (false, false);
+        let is_resumable = false;
+        let is_primed = false;
         let end = Some(end);
         Sse { reader, connection, keep_alive, is_resumable, is_primed, first, end }.into_response()
     }
@@ -85,7 +86,8 @@ fn find<'a>(tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
 
 /// Returns the HTTP status of a response, since 2026-07-28.
 ///
-/// Spec: [Request Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
+/// Spec: [Request
+/// Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
 fn status_of(message: &str, has_meta: bool) -> StatusCode {
     let error = peek(message.as_bytes()).ok().and_then(|peek| peek.error());
     let error = error.and_then(|error| wire::decode::<ErrorObject>(error).ok());

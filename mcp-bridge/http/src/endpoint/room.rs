@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 pub(super) struct Full;
 
 impl Endpoint {
-    /// Makes room for a connection of a client among those that are open. Returns the connection that ended in favour of it.
+    /// Makes room for a connection of a client among those that are open. Returns the connection
+    /// that ended in favour of it.
     ///
     /// # Errors
     /// Returns an error if every connection that could end has an open call.

@@ -1,4 +1,5 @@
-//! Sign-in of a user with a browser elsewhere, in two steps: the page to open, and the redirect of that page.
+//! Sign-in of a user with a browser elsewhere, in two steps: the page to open, and the redirect of
+//! that page.
 use super::{CredentialStore, SignIn, User, random, unexpected};
 use crate::random::random_bytes;
 use mcp_bridge::client::auth::{AuthError, AuthEvent, AuthOptions, Authorizer, Credentials};
@@ -23,8 +24,8 @@ pub(super) struct HandOver {
 pub struct OpenPage {
     /// The URL for the user's browser.
     pub url: String,
-    /// Secret of that browser, for example in a cookie. Only the browser that began a sign-in can finish it: in another
-    /// browser, another user would sign in with their own account.
+    /// Secret of that browser, for example in a cookie. Only the browser that began a sign-in can
+    /// finish it: in another browser, another user would sign in with their own account.
     pub browser: String,
 }
 
@@ -60,7 +61,8 @@ impl HandOver {
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = opened;
     }
 
-    /// Ends the wait for the page, if the redirect is that of the page, in the browser that began the sign-in.
+    /// Ends the wait for the page, if the redirect is that of the page, in the browser that began
+    /// the sign-in.
     fn returned(&self, redirect: &str, browser: &str) -> Result<Authorizer, AuthError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((authorizer, secret)) = &mut *opened else { return Err(AuthError::OtherSignIn) };
@@ -88,7 +90,8 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 impl SignIn {
-    /// Creates the sign-in at the server at `url` of users with browsers elsewhere. Tokens are refreshed without the user.
+    /// Creates the sign-in at the server at `url` of users with browsers elsewhere. Tokens are
+    /// refreshed without the user.
     ///
     /// `http` sends the requests. It must not follow redirects.
     ///
@@ -100,13 +103,14 @@ impl SignIn {
         options: AuthOptions,
         store: Arc<dyn CredentialStore>,
     ) -> Result<Self, AuthError> {
-        let (challenge, opened) = (StdMutex::default(), StdMutex::default());
+        let challenge = StdMutex::default();
+        let opened = StdMutex::default();
         let user = HandOver { store, has_credentials: AtomicBool::new(false), challenge, opened };
         Self::with_user(http, url, options, User::Elsewhere(Box::new(user)))
     }
 
-    /// Returns [`AuthError::NeedsUser`] or [`AuthError::NeedsScopes`] if the server has rejected a request that only the user can
-    /// permit.
+    /// Returns [`AuthError::NeedsUser`] or [`AuthError::NeedsScopes`] if the server has rejected a
+    /// request that only the user can permit.
     pub fn user_error(&self) -> Option<AuthError> {
         let User::Elsewhere(user) = &self.user else { return None };
         user.challenge().map(|(status, _)| needs_user(status))
@@ -117,16 +121,19 @@ impl SignIn {
         matches!(&self.user, User::Elsewhere(user) if user.has_credentials.load(Ordering::Relaxed))
     }
 
-    /// Begins a sign-in of the user. Returns the page to open, which redirects to `redirect_uri`; or `None` if the stored
-    /// credentials were refreshed instead. An earlier sign-in that waits for its page is replaced.
+    /// Begins a sign-in of the user. Returns the page to open, which redirects to `redirect_uri`;
+    /// or `None` if the stored credentials were refreshed instead. An earlier sign-in that waits
+    /// for its page is replaced.
     ///
     /// # Errors
-    /// Returns an error if the authorization server cannot be used, or this sign-in is not for users with browsers elsewhere.
+    /// Returns an error if the authorization server cannot be used, or this sign-in is not for
+    /// users with browsers elsewhere.
     pub async fn begin(
         self: &Arc<Self>,
         redirect_uri: &str,
     ) -> Result<Option<OpenPage>, AuthError> {
-        let (this, redirect_uri) = (self.clone(), redirect_uri.to_owned());
+        let this = self.clone();
+        let redirect_uri = redirect_uri.to_owned();
         to_its_end(async move {
             let User::Elsewhere(user) = &this.user else { return Err(AuthError::OtherSignIn) };
             // A refresh token may be valid once, so no request refreshes at the same time.
@@ -154,14 +161,16 @@ impl SignIn {
         .await
     }
 
-    /// Ends the sign-in with the URL that the page redirected to, and the secret of the browser that followed it.
+    /// Ends the sign-in with the URL that the page redirected to, and the secret of the browser
+    /// that followed it.
     ///
     /// # Errors
-    /// Returns an error if the sign-in was rejected, or if the redirect belongs to another one or comes from another browser,
-    /// and the sign-in continues to wait.
+    /// Returns an error if the sign-in was rejected, or if the redirect belongs to another one or
+    /// comes from another browser, and the sign-in continues to wait.
     pub async fn finish(self: &Arc<Self>, redirect: &str, browser: &str) -> Result<(), AuthError> {
         let User::Elsewhere(user) = &self.user else { return Err(AuthError::OtherSignIn) };
-        let (this, mut authorizer) = (self.clone(), user.returned(redirect, browser)?);
+        let this = self.clone();
+        let mut authorizer = user.returned(redirect, browser)?;
         to_its_end(async move {
             let User::Elsewhere(user) = &this.user else { return Err(AuthError::OtherSignIn) };
             let mut current = this.authorizer.lock().await;
@@ -175,11 +184,12 @@ impl SignIn {
         .await
     }
 
-    /// Signs out: removes the credentials, and returns whether the authorization server has revoked them. `false` if it cannot.
+    /// Signs out: removes the credentials, and returns whether the authorization server has revoked
+    /// them. `false` if it cannot.
     ///
     /// # Errors
-    /// Returns an error if the credentials are removed, but the authorization server did not answer the request to revoke them;
-    /// or if this sign-in is not for users with browsers elsewhere.
+    /// Returns an error if the credentials are removed, but the authorization server did not answer
+    /// the request to revoke them; or if this sign-in is not for users with browsers elsewhere.
     pub async fn sign_out(self: &Arc<Self>) -> Result<bool, AuthError> {
         let this = self.clone();
         to_its_end(async move {
@@ -203,8 +213,8 @@ impl SignIn {
         .await
     }
 
-    /// Replaces rejected credentials by those of the store, if these are newer. Without any, an error is returned, so that no
-    /// client is registered for nothing.
+    /// Replaces rejected credentials by those of the store, if these are newer. Without any, an
+    /// error is returned, so that no client is registered for nothing.
     pub(super) async fn loaded(
         &self,
         user: &HandOver,

@@ -20,7 +20,8 @@ const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 #[async_trait]
 pub trait ProofSigner: Send + Sync + 'static {
     /// Returns the signature of `input` by the private key of
-    /// [`AuthOptions::dpop_key`](mcp_bridge::client::auth::AuthOptions::dpop_key), as JWS defines it for the algorithm.
+    /// [`AuthOptions::dpop_key`](mcp_bridge::client::auth::AuthOptions::dpop_key), as JWS defines
+    /// it for the algorithm.
     ///
     /// # Errors
     /// Returns an error if there is no signature. The request fails.
@@ -28,14 +29,16 @@ pub trait ProofSigner: Send + Sync + 'static {
 }
 
 impl SignIn {
-    /// Sets the signer with the private key of [`AuthOptions::dpop_key`](mcp_bridge::client::auth::AuthOptions::dpop_key).
+    /// Sets the signer with the private key of
+    /// [`AuthOptions::dpop_key`](mcp_bridge::client::auth::AuthOptions::dpop_key).
     #[must_use]
     pub fn with_signer(mut self, signer: Arc<dyn ProofSigner>) -> Self {
         self.signer = Some(signer);
         self
     }
 
-    /// Adds the token to a request, and the proof if the token is bound to a key. Returns the token, and whether it is bound.
+    /// Adds the token to a request, and the proof if the token is bound to a key. Returns the
+    /// token, and whether it is bound.
     pub(super) async fn authorize(
         &self,
         request: &mut Request,

@@ -96,7 +96,8 @@ async fn request_has_a_result_or_an_error() {
             panic!("expected an error")
         };
         let expected = if era == Era::Modern { -32602 } else { -32002 };
-        assert_eq!((error.code.0, &*error.message), (expected, "resources/read"));
+        assert_eq!(error.code.0, expected);
+        assert_eq!(&*error.message, "resources/read");
     }
     let world = World::new(Arc::<Files>::default(), EndpointOptions::default()).await;
     let client = connect(&world.url, Some(Era::Modern)).await.expect("a connection");
@@ -147,7 +148,8 @@ async fn subscription_that_the_server_ended_is_opened_again() {
     let client = connect(&world.url, Some(Era::Modern)).await.expect("a connection");
     let mut changes = client.subscribe(filter(&["file:///a"])).await.expect("open");
     files.wait_for(&["file:///a"]).await;
-    // The acknowledgement and this change come in one stream, so the subscription is open on both sides.
+    // The acknowledgement and this change come in one stream, so the subscription is open on both
+    // sides.
     world.endpoint().notify_changed(&ServerChange::Prompts);
     assert_eq!(next(&mut changes).await, ServerChange::Prompts);
     refusals.send_replace(1);

@@ -54,7 +54,8 @@ pub(crate) async fn connect_with_sign_in(
 ) -> Result<McpClient, ConnectError> {
     let mut options = ClientOptions::new(Implementation::new("c", "1"), ClientCapabilities::new());
     options.era = Some(era);
-    let (http, sign_in) = (http().build().expect("a client"), Some(Arc::clone(sign_in)));
+    let http = http().build().expect("a client");
+    let sign_in = Some(Arc::clone(sign_in));
     McpClient::connect(http, url, options, Arc::new(Silent), sign_in).await
 }
 
@@ -180,8 +181,8 @@ async fn stream_of_a_legacy_server_is_resumed() {
     assert!(seen.iter().skip(1).all(|headers| headers["mcp-protocol-version"] == "2025-11-25"));
 }
 
-/// A server up to 2025-11-25 that reports each method or tool that it receives. It answers the tool `slow` and changes of the level
-/// of log messages by permits.
+/// A server up to 2025-11-25 that reports each method or tool that it receives. It answers the tool
+/// `slow` and changes of the level of log messages by permits.
 #[derive(Clone)]
 struct Gated {
     received: mpsc::UnboundedSender<String>,
@@ -223,7 +224,8 @@ impl Gated {
     }
 }
 
-/// A server that does not answer `logging/setLevel` holds up the calls that depend on the level, and no others.
+/// A server that does not answer `logging/setLevel` holds up the calls that depend on the level,
+/// and no others.
 #[tokio::test]
 async fn calls_wait_for_their_log_level_only() {
     let (told, mut received) = mpsc::unbounded_channel();

@@ -234,8 +234,10 @@ async fn nonces_of_both_servers_are_used() {
         works(&issued, era, &sign_in).await;
         verifier.assert_all_valid();
         assert_eq!(issued.grants(), ["authorization_code", "refresh_token"]);
-        // The first proof has none. Later ones have the nonce of an earlier response, also of a successful one.
-        assert_eq!((verifier.rejected("/token"), verifier.rejected("/mcp")), (1, 1));
+        // The first proof has none. Later ones have the nonce of an earlier response, also of a
+        // successful one.
+        assert_eq!(verifier.rejected("/token"), 1);
+        assert_eq!(verifier.rejected("/mcp"), 1);
         if era == Era::Modern {
             let mut nonces = verifier.seen.lock().expect("seen").nonces.clone();
             let requests = nonces.len();

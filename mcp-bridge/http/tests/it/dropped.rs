@@ -50,7 +50,8 @@ async fn slow(policy: SuspendPolicy) -> Slow {
     let semaphore = Arc::clone(&may_end);
     let tool = PluginTool::builder("slow", "1").elicits::<Asks>().execute(
         move |_: Nothing, ctx: PluginContext<Asks>| {
-            let (may_end, sender) = (Arc::clone(&semaphore), sender.clone());
+            let may_end = Arc::clone(&semaphore);
+            let sender = sender.clone();
             async move {
                 let sure = ctx.elicit::<Confirm>("Sure?", &Nothing {}).await?;
                 let _running = Running(sender.clone());
@@ -97,7 +98,8 @@ async fn retry_after_a_dropped_connection_takes_over_at_once() {
             let id = retries.next().expect("it is taken over");
             let again = slow.world.modern(id, "tools/call", params.clone(), &can).send().await;
             let again: Value = again.expect("an answer").json().await.expect("JSON");
-            // The server may not have noticed the end of a connection yet, unless its tool was dropped.
+            // The server may not have noticed the end of a connection yet, unless its tool was
+            // dropped.
             if shown == "Replay" || again["result"]["isError"] != true {
                 break again["result"].clone();
             }

@@ -36,7 +36,8 @@ impl CredentialStore for Stored {
 
 fn sign_in(issued: &Issued, store: &Arc<Stored>) -> Arc<SignIn> {
     let http = http().redirect(Policy::none()).build().expect("a client");
-    let (url, options) = (format!("{}/mcp", issued.origin), AuthOptions::new("test", ""));
+    let url = format!("{}/mcp", issued.origin);
+    let options = AuthOptions::new("test", "");
     let sign_in = SignIn::without_browser(http, &url, options, store.clone());
     Arc::new(sign_in.expect("a URL"))
 }
@@ -66,7 +67,8 @@ async fn approved(sign_in: &Arc<SignIn>) -> (String, String) {
 
 #[tokio::test]
 async fn request_fails_until_the_user_has_signed_in_elsewhere() {
-    let (issued, store) = (server().await, Arc::default());
+    let issued = server().await;
+    let store = Arc::default();
     let first = sign_in(&issued, &store);
     assert_eq!(refused(&issued, &first).await, "a user has to sign in at the server");
     assert!(matches!(first.user_error(), Some(AuthError::NeedsUser)));
@@ -99,7 +101,8 @@ async fn request_fails_until_the_user_has_signed_in_elsewhere() {
 
 #[tokio::test]
 async fn later_sign_in_replaces_an_earlier_one_and_keeps_the_registration() {
-    let (issued, store) = (server().await, Arc::default());
+    let issued = server().await;
+    let store = Arc::default();
     let sign_in = sign_in(&issued, &store);
     let first = approved(&sign_in).await;
     let second = approved(&sign_in).await;
@@ -118,7 +121,8 @@ async fn later_sign_in_replaces_an_earlier_one_and_keeps_the_registration() {
 
 #[tokio::test]
 async fn sign_out_revokes_and_removes_the_tokens() {
-    let (issued, store) = (server().await, Arc::default());
+    let issued = server().await;
+    let store = Arc::default();
     let sign_in = sign_in(&issued, &store);
     let (redirect, browser) = approved(&sign_in).await;
     sign_in.finish(&redirect, &browser).await.expect("a token");
@@ -141,10 +145,12 @@ async fn sign_out_revokes_and_removes_the_tokens() {
     connects(&issued, &sign_in).await;
 }
 
-/// The browser that follows the redirect may be closed, and a request may be cancelled, while tokens are exchanged.
+/// The browser that follows the redirect may be closed, and a request may be cancelled, while
+/// tokens are exchanged.
 #[tokio::test]
 async fn dropped_requests_lose_no_token() {
-    let (issued, store) = (server().await, Arc::<Stored>::default());
+    let issued = server().await;
+    let store = Arc::<Stored>::default();
     let sign_in = sign_in(&issued, &store);
     let (redirect, browser) = approved(&sign_in).await;
     let gate = issued.hold_tokens().await;

@@ -34,7 +34,8 @@ impl Addresses {
 
     /// Starts a program with this name.
     async fn start(&self, program: &str, service: Arc<dyn Service>) -> World {
-        let (mut options, http) = (EndpointOptions::default(), http().build().expect("a client"));
+        let mut options = EndpointOptions::default();
+        let http = http().build().expect("a client");
         options.replicas = Some(Replicas::new(program, Arc::new(self.clone()), http));
         let world = World::new(service, options).await;
         self.set(program, &world.url);
@@ -96,12 +97,11 @@ async fn session_continues_at_any_program() {
         let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
         assert_eq!(answerer.post(&answer).await.status(), 202);
         let ended = events.message().await;
-        assert_eq!(
-            (&ended["id"], &ended["result"]["content"][0]["text"]),
-            (&json!(2), &json!("true"))
-        );
+        assert_eq!(&ended["id"], &json!(2));
+        assert_eq!(&ended["result"]["content"][0]["text"], &json!("true"));
     }
-    assert_eq!((first.endpoint().session_count(), second.endpoint().session_count()), (1, 0));
+    assert_eq!(first.endpoint().session_count(), 1);
+    assert_eq!(second.endpoint().session_count(), 0);
     let mut messages = Events::of(moved.get(None).await);
     assert_eq!(moved.delete().await.status(), 204);
     assert!(messages.next().await.is_none_or(|event| event.message.is_null()));
@@ -138,7 +138,8 @@ async fn principals_are_checked_by_both_programs() {
     let addresses = Addresses::default();
     let mut worlds = Vec::new();
     for program in ["a", "b"] {
-        let (mut options, http) = (EndpointOptions::default(), http().build().expect("a client"));
+        let mut options = EndpointOptions::default();
+        let http = http().build().expect("a client");
         options.replicas = Some(Replicas::new(program, Arc::new(addresses.clone()), http));
         options.authenticate = Some(Arc::new(|headers| {
             let token = headers.get("authorization")?.to_str().ok()?;

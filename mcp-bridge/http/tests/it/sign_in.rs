@@ -164,7 +164,8 @@ pub(crate) async fn serve(
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
     let issued = Arc::new(Issued { origin, is_dpop, ..Issued::default() });
-    let (checks, mut options) = (Arc::clone(&issued), EndpointOptions::default());
+    let checks = Arc::clone(&issued);
+    let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(move |headers| {
         let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         checks.accepts(authorization).then(|| "ada".to_owned())
@@ -286,7 +287,8 @@ async fn program_signs_in_without_a_user() {
             let signs = issuer.map(|issuer| Arc::new(Signs { issuer }) as Arc<dyn Assertions>);
             let http = http().redirect(Policy::none()).build().expect("a client");
             let sign_in = SignIn::without_user(http, &url, options, signs).expect("a URL");
-            let (sign_in, url) = (Arc::new(sign_in), url.clone());
+            let sign_in = Arc::new(sign_in);
+            let url = url.clone();
             async move { connect_with_sign_in(&url, era, &sign_in).await }
         };
         for (issuer, reason) in

@@ -19,7 +19,8 @@ pub(crate) struct World {
     pub(crate) http: Client,
 }
 
-/// Returns a builder of HTTP clients, which panic without a default provider if another package of the build enables TLS.
+/// Returns a builder of HTTP clients, which panic without a default provider if another package of
+/// the build enables TLS.
 pub(crate) fn http() -> ClientBuilder {
     let _ = default_provider().install_default();
     Client::builder()
@@ -154,7 +155,8 @@ impl Events {
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
-                let (event, rest) = (event.to_owned(), rest.to_owned());
+                let event = event.to_owned();
+                let rest = rest.to_owned();
                 self.text = rest;
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
                 let Some(data) = field("data: ") else { continue };

@@ -27,10 +27,12 @@ pub(super) struct Challenge {
 }
 
 impl Challenge {
-    /// Reads the Bearer and DPoP challenges of a header. The result is empty if the header has none.
+    /// Reads the Bearer and DPoP challenges of a header. The result is empty if the header has
+    /// none.
     pub(super) fn read(header: &str) -> Self {
         let mut challenge = Self::default();
-        let (mut scheme, mut rest) = (Scheme::Other, header.chars().peekable());
+        let mut scheme = Scheme::Other;
+        let mut rest = header.chars().peekable();
         loop {
             while rest.next_if(|it| it.is_whitespace() || *it == ',').is_some() {}
             let name = token(&mut rest);

@@ -23,8 +23,8 @@ pub struct ClientRegistration {
 
 /// Tokens and client registration, to be stored between runs of a program. They are secrets.
 ///
-/// They belong to one MCP server and one authorization server, and are not used with others. Tokens that are bound to a
-/// [key](super::DpopKey) need the same key in the next run.
+/// They belong to one MCP server and one authorization server, and are not used with others. Tokens
+/// that are bound to a [key](super::DpopKey) need the same key in the next run.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
     pub(super) registration: ClientRegistration,
@@ -39,14 +39,15 @@ pub struct Credentials {
 }
 
 impl ClientRegistration {
-    /// Creates the registration of a client that was registered at `issuer` in advance. A client without a secret is a
-    /// public client. The id of a workload without one is empty.
+    /// Creates the registration of a client that was registered at `issuer` in advance. A client
+    /// without a secret is a public client. The id of a workload without one is empty.
     pub fn new(
         issuer: impl Into<String>,
         client_id: impl Into<String>,
         client_secret: Option<String>,
     ) -> Self {
-        let (issuer, client_id) = (issuer.into(), client_id.into());
+        let issuer = issuer.into();
+        let client_id = client_id.into();
         Self { issuer, client_id, client_secret, method: None, redirect_uri: None }
     }
 
@@ -73,7 +74,8 @@ impl ClientRegistration {
         self.issuer == issuer && is_registered
     }
 
-    /// Adds the client authentication to a token request. Returns the `Authorization` header, if the method uses one.
+    /// Adds the client authentication to a token request. Returns the `Authorization` header, if
+    /// the method uses one.
     ///
     /// Spec: [RFC 6749, section 2.3.1](https://www.rfc-editor.org/rfc/rfc6749.html#section-2.3.1)
     pub(super) fn authenticate(
@@ -129,8 +131,8 @@ impl Credentials {
         format!("{scheme} {}", self.access_token)
     }
 
-    /// Returns the redirect URI of a client that was registered dynamically. Its refresh and further sign-ins need the same
-    /// one.
+    /// Returns the redirect URI of a client that was registered dynamically. Its refresh and
+    /// further sign-ins need the same one.
     pub fn redirect_uri(&self) -> Option<&str> {
         self.registration.redirect_uri.as_deref()
     }
@@ -185,7 +187,8 @@ impl<'a> RegistrationRequest<'a> {
         // A program on the user's machine cannot keep a secret, so it asks for none if it may.
         let method = ["none", BASIC, POST].into_iter();
         let method = method.into_iter().find(|method| supported.iter().any(|it| it == method));
-        // Authorization servers reject a registration with scopes that they do not list, such as those of a resource.
+        // Authorization servers reject a registration with scopes that they do not list, such as
+        // those of a resource.
         let listed = server.scopes_supported.as_deref();
         let lists = |scope| listed.is_none_or(|listed| listed.contains(scope));
         let is_listed = !scopes.is_empty() && scopes.iter().all(lists);
@@ -202,7 +205,8 @@ impl<'a> RegistrationRequest<'a> {
     }
 }
 
-/// Returns whether a redirect leads to a program on the user's machine: to a loopback address, or a scheme of its own.
+/// Returns whether a redirect leads to a program on the user's machine: to a loopback address, or a
+/// scheme of its own.
 fn is_native(redirect_uri: &str) -> bool {
     !redirect_uri.starts_with("https:")
 }

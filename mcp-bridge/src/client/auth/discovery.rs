@@ -33,9 +33,11 @@ pub(super) fn shown(text: &str) -> String {
 
 /// Returns the places of the metadata of a server, in the order to try.
 ///
-/// Spec: [Protected Resource Metadata Discovery](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#protected-resource-metadata-discovery-requirements)
+/// Spec: [Protected Resource Metadata
+/// Discovery](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#protected-resource-metadata-discovery-requirements)
 pub(super) fn resource_metadata(server: &Url) -> VecDeque<String> {
-    let (origin, path) = (server.origin().ascii_serialization(), path(server));
+    let origin = server.origin().ascii_serialization();
+    let path = path(server);
     let root = format!("{origin}/.well-known/oauth-protected-resource");
     let mut places = VecDeque::new();
     if !path.is_empty() {
@@ -47,9 +49,11 @@ pub(super) fn resource_metadata(server: &Url) -> VecDeque<String> {
 
 /// Returns the places of the metadata of an authorization server, in the order to try.
 ///
-/// Spec: [Authorization Server Metadata Discovery](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery)
+/// Spec: [Authorization Server Metadata
+/// Discovery](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery)
 pub(super) fn server_metadata(issuer: &Url) -> VecDeque<String> {
-    let (origin, path) = (issuer.origin().ascii_serialization(), path(issuer));
+    let origin = issuer.origin().ascii_serialization();
+    let path = path(issuer);
     let mut places = VecDeque::from([
         format!("{origin}/.well-known/oauth-authorization-server{path}"),
         format!("{origin}/.well-known/openid-configuration{path}"),
@@ -65,7 +69,8 @@ fn path(url: &Url) -> &str {
     url.path().trim_end_matches('/')
 }
 
-/// Checks that a resource identifier covers the server: the same origin, and a path that the server's begins with.
+/// Checks that a resource identifier covers the server: the same origin, and a path that the
+/// server's begins with.
 pub(super) fn check_resource(server: &Url, resource: &str) -> Result<(), AuthError> {
     let covers = Url::parse(resource).is_ok_and(|resource| {
         let rest = path(server).strip_prefix(path(&resource));
@@ -75,7 +80,8 @@ pub(super) fn check_resource(server: &Url, resource: &str) -> Result<(), AuthErr
     match covers {
         true => Ok(()),
         false => {
-            let (expected, actual) = (shown(server.as_str()), shown(resource));
+            let expected = shown(server.as_str());
+            let actual = shown(resource);
             Err(AuthError::Resource { expected, actual })
         }
     }

@@ -15,25 +15,30 @@ use sha2::{Digest, Sha256};
 /// Maximum length of a nonce in bytes. Longer ones are ignored.
 const MAX_NONCE: usize = 1024;
 
-/// The public key of a client, which tokens are bound to (DPoP). A stolen token is useless without the private key.
+/// The public key of a client, which tokens are bound to (DPoP). A stolen token is useless without
+/// the private key.
 ///
-/// The private key stays with the program, which signs a [proof](DpopProof) for each request. It keeps the key as long as the
-/// [credentials](super::Credentials): with another key, the user has to sign in again.
+/// The private key stays with the program, which signs a [proof](DpopProof) for each request. It
+/// keeps the key as long as the [credentials](super::Credentials): with another key, the user has
+/// to sign in again.
 ///
-/// Spec: [DPoP Profile for MCP](https://github.com/modelcontextprotocol/ext-auth/blob/pieterkasselman-dpop-extension/specification/draft/dpop-extension.mdx),
+/// Spec: [DPoP Profile for
+/// MCP](https://github.com/modelcontextprotocol/ext-auth/blob/pieterkasselman-dpop-extension/specification/draft/dpop-extension.mdx),
 /// [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449.html)
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DpopKey {
     pub(super) alg: String,
     jwk: Raw,
-    /// Whether all tokens have to be bound. If `false`, the default, tokens are bound where the MCP server names DPoP, in its
-    /// challenge or its metadata, and its authorization server supports the algorithm; and elsewhere they are bearer tokens.
+    /// Whether all tokens have to be bound. If `false`, the default, tokens are bound where the MCP
+    /// server names DPoP, in its challenge or its metadata, and its authorization server supports
+    /// the algorithm; and elsewhere they are bearer tokens.
     pub is_required: bool,
 }
 
 impl DpopKey {
-    /// Creates the key with this JWS algorithm, such as `ES256`, and this JSON Web Key, without the private members.
+    /// Creates the key with this JWS algorithm, such as `ES256`, and this JSON Web Key, without the
+    /// private members.
     pub fn new(alg: impl Into<String>, jwk: Raw) -> Self {
         Self { alg: alg.into(), jwk, is_required: false }
     }
@@ -45,8 +50,8 @@ impl fmt::Debug for DpopKey {
     }
 }
 
-/// A proof of possession of a [key](DpopKey) for one request, to be signed and sent as the `DPoP` header. Each request needs its
-/// own, a repeated one too.
+/// A proof of possession of a [key](DpopKey) for one request, to be signed and sent as the `DPoP`
+/// header. Each request needs its own, a repeated one too.
 ///
 /// Spec: [RFC 9449, section 4.2](https://www.rfc-editor.org/rfc/rfc9449.html#section-4.2)
 ///
@@ -109,10 +114,11 @@ impl DpopProof {
         }
     }
 
-    /// Returns the header and the claims of the JWT, encoded for the signature. The JWT is this text, a dot, and the signature in
-    /// base64url without padding.
+    /// Returns the header and the claims of the JWT, encoded for the signature. The JWT is this
+    /// text, a dot, and the signature in base64url without padding.
     ///
-    /// `issued_at` is the time since the Unix epoch, and `id` an unpredictable text for this request only, of at least 96 bits.
+    /// `issued_at` is the time since the Unix epoch, and `id` an unpredictable text for this
+    /// request only, of at least 96 bits.
     ///
     /// Spec: [RFC 7515, section 5.1](https://www.rfc-editor.org/rfc/rfc7515.html#section-5.1)
     pub fn signing_input(&self, issued_at: Duration, id: &str) -> String {
@@ -178,25 +184,29 @@ pub(super) fn valid_nonce(nonce: &str) -> Option<String> {
 }
 
 impl Authorizer {
-    /// Returns the proof for a request to the MCP server, with [`authorization`](Self::authorization), if its token is bound to
-    /// the key of the client. `method` is the HTTP method.
+    /// Returns the proof for a request to the MCP server, with
+    /// [`authorization`](Self::authorization), if its token is bound to the key of the client.
+    /// `method` is the HTTP method.
     pub fn proof(&self, method: &str) -> Option<DpopProof> {
         let key = self.options.dpop_key.as_ref()?;
         let bound = self.credentials.as_ref().filter(|credentials| credentials.is_bound)?;
-        let (token, nonce) = (Some(&*bound.access_token), self.nonce.as_deref());
+        let token = Some(&*bound.access_token);
+        let nonce = self.nonce.as_deref();
         Some(DpopProof::new(key, method, self.server.as_str(), token, nonce))
     }
 
-    /// Returns whether the MCP server rejected a request, with this status and `WWW-Authenticate` header, only because its proof
-    /// lacks the nonce of the response. Pass that to [`handle_server_nonce`](Self::handle_server_nonce), and send the request
-    /// again with a new [`proof`](Self::proof), once.
+    /// Returns whether the MCP server rejected a request, with this status and `WWW-Authenticate`
+    /// header, only because its proof lacks the nonce of the response. Pass that to
+    /// [`handle_server_nonce`](Self::handle_server_nonce), and send the request again with a new
+    /// [`proof`](Self::proof), once.
     ///
     /// Spec: [RFC 9449, section 9](https://www.rfc-editor.org/rfc/rfc9449.html#section-9)
     pub fn needs_nonce(status: u16, header: Option<&str>) -> bool {
         status == 401 && header.is_some_and(|header| Challenge::read(header).needs_nonce)
     }
 
-    /// Handles the `DPoP-Nonce` header of a response of the MCP server, with any status. Later proofs contain the nonce.
+    /// Handles the `DPoP-Nonce` header of a response of the MCP server, with any status. Later
+    /// proofs contain the nonce.
     pub fn handle_server_nonce(&mut self, nonce: &str) {
         self.nonce = valid_nonce(nonce).or(self.nonce.take());
     }

@@ -53,7 +53,8 @@ pub enum AuthError {
     /// The authorization server does not support PKCE with S256.
     #[error("the authorization server `{0}` does not support PKCE with S256")]
     NoPkce(String),
-    /// The authorization server does not register clients, or the client has to be registered in advance.
+    /// The authorization server does not register clients, or the client has to be registered in
+    /// advance.
     #[error(
         "the authorization server `{0}` does not know this client: register this client there, and configure its id"
     )]
@@ -104,8 +105,8 @@ pub enum AuthError {
     /// The server requires tokens that are bound to a key (DPoP), and the client has none.
     #[error("the server requires tokens that are bound to a key (DPoP), and this client has none")]
     NoDpopKey,
-    /// Tokens have to be bound to the key of the client (DPoP), and the authorization server or the MCP server does not support
-    /// its algorithm.
+    /// Tokens have to be bound to the key of the client (DPoP), and the authorization server or the
+    /// MCP server does not support its algorithm.
     #[error(
         "tokens of the authorization server `{0}` cannot be bound to the key of this client (DPoP)"
     )]
@@ -113,7 +114,8 @@ pub enum AuthError {
     /// The server rejects a token with all scopes that it requires.
     #[error("the server rejects the token, although the scopes it requires were requested: `{0}`")]
     Scope(String),
-    /// Another browser returned from the page than the one that began the sign-in, which still waits.
+    /// Another browser returned from the page than the one that began the sign-in, which still
+    /// waits.
     #[error("it was begun in another browser")]
     OtherBrowser,
     /// A request requires a sign-in of a user.

@@ -10,9 +10,10 @@ const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /// The way of a client to obtain tokens.
 ///
-/// Except for [`AuthorizationCode`](Self::AuthorizationCode), no user takes part, and tokens are not refreshed but requested
-/// again. The client has to be registered in advance ([`AuthOptions::registration`](super::AuthOptions::registration)), so
-/// that its secret or its JWT reaches no authorization server that only the MCP server names.
+/// Except for [`AuthorizationCode`](Self::AuthorizationCode), no user takes part, and tokens are
+/// not refreshed but requested again. The client has to be registered in advance
+/// ([`AuthOptions::registration`](super::AuthOptions::registration)), so that its secret or its JWT
+/// reaches no authorization server that only the MCP server names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Grant {
@@ -21,20 +22,26 @@ pub enum Grant {
     AuthorizationCode,
     /// The client acts for itself, and authenticates with the secret of its registration.
     ///
-    /// Spec: [OAuth Client Credentials](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/oauth-client-credentials.mdx)
+    /// Spec: [OAuth Client
+    /// Credentials](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/oauth-client-credentials.mdx)
     ClientSecret,
-    /// The client acts for itself, and authenticates with a JWT that it signs for [`AuthEvent::Assert`]
-    /// (`private_key_jwt`). Its claims are `iss` and `sub`, the client id; `aud`, the issuer; `jti`; `iat` and `exp`.
+    /// The client acts for itself, and authenticates with a JWT that it signs for
+    /// [`AuthEvent::Assert`] (`private_key_jwt`). Its claims are `iss` and `sub`, the client id;
+    /// `aud`, the issuer; `jti`; `iat` and `exp`.
     ///
-    /// Spec: [OAuth Client Credentials](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/oauth-client-credentials.mdx),
+    /// Spec: [OAuth Client
+    /// Credentials](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/oauth-client-credentials.mdx),
     /// [RFC 7523, section 2.2](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.2)
     ClientAssertion,
-    /// The client presents a JWT for [`AuthEvent::Assert`] from a third party that the authorization server trusts: the
-    /// identity of a workload, or a grant of an identity provider (ID-JAG). The client id is sent unless it is empty,
-    /// together with the secret, if there is one.
+    /// The client presents a JWT for [`AuthEvent::Assert`] from a third party that the
+    /// authorization server trusts: the identity of a workload, or a grant of an identity provider
+    /// (ID-JAG). The client id is sent unless it is empty, together with the secret, if there is
+    /// one.
     ///
-    /// Spec: [Workload Identity Federation](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/workload-identity-federation.mdx),
-    /// [Enterprise-Managed Authorization](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/stable/enterprise-managed-authorization.mdx),
+    /// Spec: [Workload Identity
+    /// Federation](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/draft/workload-identity-federation.mdx),
+    /// [Enterprise-Managed
+    /// Authorization](https://github.com/modelcontextprotocol/ext-auth/blob/main/specification/stable/enterprise-managed-authorization.mdx),
     /// [RFC 7523, section 2.1](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.1)
     JwtBearer,
 }
@@ -84,8 +91,8 @@ impl Authorizer {
         Step::Asserting(sign_in)
     }
 
-    /// Handles the JWT of [`AuthEvent::Assert`]. A JWT that is not expected is ignored. A sign-in without one ends with
-    /// [`cancel`](Self::cancel).
+    /// Handles the JWT of [`AuthEvent::Assert`]. A JWT that is not expected is ignored. A sign-in
+    /// without one ends with [`cancel`](Self::cancel).
     pub fn handle_assertion(&mut self, jwt: &str) {
         match core::mem::replace(&mut self.step, Step::Idle) {
             Step::Asserting(sign_in) => {

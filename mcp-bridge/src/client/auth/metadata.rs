@@ -52,7 +52,8 @@ object! {
         client_id_metadata_document_supported: bool = "client_id_metadata_document_supported",
         /// Whether authorization responses contain the issuer.
         authorization_response_iss_parameter_supported: bool = "authorization_response_iss_parameter_supported",
-        /// JWS algorithms of DPoP proofs that the authorization server accepts. If absent, it does not support DPoP.
+        /// JWS algorithms of DPoP proofs that the authorization server accepts. If absent, it does
+        /// not support DPoP.
         ///
         /// Spec: [RFC 9449, section 5.1](https://www.rfc-editor.org/rfc/rfc9449.html#section-5.1)
         dpop_signing_alg_values_supported: Vec<String> = "dpop_signing_alg_values_supported",

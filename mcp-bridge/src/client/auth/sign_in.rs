@@ -18,7 +18,8 @@ use url::form_urlencoded::{self, Serializer};
 
 /// Scope of refresh tokens.
 ///
-/// Spec: [OpenID Connect Core, section 11](https://openid.net/specs/openid-connect-core-1_0.html#OfflineAccess)
+/// Spec: [OpenID Connect Core, section
+/// 11](https://openid.net/specs/openid-connect-core-1_0.html#OfflineAccess)
 const OFFLINE_ACCESS: &str = "offline_access";
 
 const CLIENT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -36,7 +37,8 @@ impl Secrets {
         Self { verifier: URL_SAFE_NO_PAD.encode(verifier), state: URL_SAFE_NO_PAD.encode(state) }
     }
 
-    /// Returns the identifier of a JWT for a sign-in without a page: another one if the JWT is requested again.
+    /// Returns the identifier of a JWT for a sign-in without a page: another one if the JWT is
+    /// requested again.
     pub(super) fn assertion_id(&self, is_repeated: bool) -> &str {
         if is_repeated { &self.verifier } else { &self.state }
     }
@@ -64,10 +66,11 @@ pub(super) struct Found {
     pub(super) secrets: Secrets,
 }
 
-/// Returns the scopes to request: those of the challenge or else all of the server, together with those requested
-/// before.
+/// Returns the scopes to request: those of the challenge or else all of the server, together with
+/// those requested before.
 ///
-/// Spec: [Scope Selection Strategy](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy)
+/// Spec: [Scope Selection
+/// Strategy](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy)
 pub(super) fn scopes(
     challenge: &Challenge,
     resource: &ProtectedResourceMetadata,
@@ -186,8 +189,8 @@ impl SignIn {
         Some(self.token_request(&pairs, None))
     }
 
-    /// Returns the request of a token without a page. The client authenticates with `client_assertion`, or as it is
-    /// registered.
+    /// Returns the request of a token without a page. The client authenticates with
+    /// `client_assertion`, or as it is registered.
     pub(super) fn grant(
         &self,
         pairs: &[(&str, &str)],

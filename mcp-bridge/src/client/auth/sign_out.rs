@@ -11,8 +11,9 @@ use jsonrpc_core::wire;
 use url::form_urlencoded::Serializer;
 
 impl Authorizer {
-    /// Signs out: forgets the credentials at once, and revokes the tokens if the authorization server supports it. The last
-    /// event is [`AuthEvent::SignedOut`], or [`AuthEvent::Failed`] if the tokens may still be valid.
+    /// Signs out: forgets the credentials at once, and revokes the tokens if the authorization
+    /// server supports it. The last event is [`AuthEvent::SignedOut`], or [`AuthEvent::Failed`] if
+    /// the tokens may still be valid.
     ///
     /// Spec: [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009.html)
     pub fn handle_sign_out(&mut self) {
@@ -61,7 +62,8 @@ impl Authorizer {
             return Ok(self.signed_out(false));
         };
         self.remote_url("revocation endpoint", &endpoint)?;
-        // The refresh token first: it is valid for longer, and its end may be that of the access token.
+        // The refresh token first: it is valid for longer, and its end may be that of the access
+        // token.
         let refresh = refresh_token.map(|token| ("refresh_token", token));
         let tokens = refresh.into_iter().chain([("access_token", access_token)]).collect();
         Ok(self.revoke(Box::new(Revoking { server, endpoint, client, tokens })))

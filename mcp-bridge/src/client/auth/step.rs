@@ -8,7 +8,8 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use core::fmt;
 
-/// The current step of a sign-in. Each except `Idle`, `Opened` and `Asserting` waits for a response.
+/// The current step of a sign-in. Each except `Idle`, `Opened` and `Asserting` waits for a
+/// response.
 #[derive(Debug)]
 pub(super) enum Step {
     Idle,

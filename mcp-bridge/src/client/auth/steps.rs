@@ -25,8 +25,8 @@ impl Authorizer {
         });
     }
 
-    /// Parses a URL that the server or its authorization server names. A public server cannot name one in the network of this
-    /// program, which it cannot reach itself.
+    /// Parses a URL that the server or its authorization server names. A public server cannot name
+    /// one in the network of this program, which it cannot reach itself.
     pub(super) fn remote_url(&self, what: &'static str, text: &str) -> Result<Url, AuthError> {
         let url = discovery::secure_url(what, text)?;
         if is_public_url(self.server.as_str()) && !is_public_url(url.as_str()) {
@@ -108,7 +108,8 @@ impl Authorizer {
         let can_refresh = has_page && !begun.needs_scopes;
         let binding = self.binding(&begun.challenge, &resource, &server, previous)?;
         let refreshed = previous.filter(|_| can_refresh).cloned();
-        let (resource, secrets) = (resource.resource, begun.secrets);
+        let resource = resource.resource;
+        let secrets = begun.secrets;
         let found = Found { resource, server, scopes, binding, secrets };
         if let Some(previous) = refreshed {
             let sign_in = Box::new(SignIn::new(found, previous.registration.clone()));
@@ -138,7 +139,8 @@ impl Authorizer {
 
     /// Determines the identity of the client at the authorization server.
     fn identify(&mut self, found: Found) -> Result<Step, AuthError> {
-        let (issuer, redirect_uri) = (&found.server.issuer, &self.options.redirect_uri);
+        let issuer = &found.server.issuer;
+        let redirect_uri = &self.options.redirect_uri;
         let stored = self.credentials.as_ref().map(|credentials| &credentials.registration);
         let known = self.options.registration.iter().chain(stored);
         if let Some(known) = known.into_iter().find(|known| known.fits(issuer, redirect_uri)) {
@@ -178,7 +180,8 @@ impl Authorizer {
         check_status(what, status, body)?;
         let response: RegistrationResponse =
             wire::decode_serde(body).map_err(|error| invalid(what, error))?;
-        let (issuer, redirect_uri) = (&found.server.issuer, &self.options.redirect_uri);
+        let issuer = &found.server.issuer;
+        let redirect_uri = &self.options.redirect_uri;
         let known = ClientRegistration::registered(issuer, response, redirect_uri);
         self.open(*found, known)
     }

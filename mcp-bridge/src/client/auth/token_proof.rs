@@ -8,8 +8,8 @@ use super::{AuthRequest, Authorizer};
 use jsonrpc_core::wire;
 
 impl Authorizer {
-    /// Handles the `DPoP-Nonce` header of a response to the last request of [`poll_request`](Self::poll_request), before
-    /// [`handle_response`](Self::handle_response).
+    /// Handles the `DPoP-Nonce` header of a response to the last request of
+    /// [`poll_request`](Self::poll_request), before [`handle_response`](Self::handle_response).
     pub fn handle_nonce(&mut self, nonce: &str) {
         if let Step::Token(sign_in, _) = &self.step
             && let Some(nonce) = valid_nonce(nonce)
@@ -26,8 +26,8 @@ impl Authorizer {
         Some(DpopProof::new(key, "POST", &server.token_endpoint, None, self.issuer_nonce(server)))
     }
 
-    /// Returns the token request to repeat, if it was rejected only because its proof lacks the nonce of the response. A sign-in
-    /// repeats one request.
+    /// Returns the token request to repeat, if it was rejected only because its proof lacks the
+    /// nonce of the response. A sign-in repeats one request.
     ///
     /// Spec: [RFC 9449, section 8](https://www.rfc-editor.org/rfc/rfc9449.html#section-8)
     pub(super) fn repeated(

@@ -10,7 +10,8 @@ impl PluginHost {
     /// Aborts a call that waits or runs. A call that has ended is unchanged.
     ///
     /// # Errors
-    /// Returns an error if the session does not exist, belongs to another principal, or the store failed.
+    /// Returns an error if the session does not exist, belongs to another principal, or the store
+    /// failed.
     pub async fn abort(&self, id: &str, principal: &str, reason: &str) -> Result<(), SessionError> {
         self.end_early(id, principal, SessionStatus::Aborted, reason, None).await
     }
@@ -56,7 +57,8 @@ impl PluginHost {
     /// Marks a session as lost that was parked in another program, after that program has ended.
     ///
     /// # Errors
-    /// Returns an error if the session does not exist, belongs to another principal, or the store failed.
+    /// Returns an error if the session does not exist, belongs to another principal, or the store
+    /// failed.
     pub async fn lose(&self, id: &str, principal: &str) -> Result<(), SessionError> {
         let reason = "the program that parked the call has ended";
         self.end_early(id, principal, SessionStatus::Lost, reason, None).await
@@ -74,8 +76,8 @@ impl PluginHost {
 
     /// Ends sessions that waited too long, and removes ended sessions after their retention.
     ///
-    /// A store frees space by itself. A regular sweep frees memory earlier, and lets other programs resume sessions
-    /// with a dropped future.
+    /// A store frees space by itself. A regular sweep frees memory earlier, and lets other programs
+    /// resume sessions with a dropped future.
     ///
     /// # Errors
     /// Returns an error if the store failed.
@@ -104,8 +106,8 @@ impl PluginHost {
         self.drop_stale_parked().await
     }
 
-    /// Ends the leases of sessions with a dropped future, so that another program can resume them at once. This
-    /// program can resume them without it.
+    /// Ends the leases of sessions with a dropped future, so that another program can resume them
+    /// at once. This program can resume them without it.
     ///
     /// # Errors
     /// Returns an error if the store failed.

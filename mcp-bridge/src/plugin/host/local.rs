@@ -10,7 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Session id and epoch.
 type RunKey = (String, u64);
 
-/// Maximum number of dropped runs that are remembered. For further ones, other programs wait for the end of the lease.
+/// Maximum number of dropped runs that are remembered. For further ones, other programs wait for
+/// the end of the lease.
 const MAX_DROPPED: usize = 4096;
 
 /// Number of parked tools at which they are first checked.
@@ -101,8 +102,8 @@ impl LocalRuns {
     }
 }
 
-/// A run in progress. If it is dropped, the host parks the tool (if the policy parks), and the session can be claimed
-/// again.
+/// A run in progress. If it is dropped, the host parks the tool (if the policy parks), and the
+/// session can be claimed again.
 #[derive(Debug)]
 pub(in crate::plugin) struct ActiveRun {
     local: Arc<LocalRuns>,

@@ -77,7 +77,8 @@ impl PluginHost {
         }
     }
 
-    /// Stores a session that waits. Returns `false` if answers have arrived and the tool can continue.
+    /// Stores a session that waits. Returns `false` if answers have arrived and the tool can
+    /// continue.
     async fn suspend(
         &self,
         record: &mut SessionRecord,
@@ -102,8 +103,8 @@ impl PluginHost {
         committed.map(|_| false)
     }
 
-    /// Stores the state of a session that this program runs. Returns whether answers have arrived, in which case the
-    /// session continues even if it was about to wait.
+    /// Stores the state of a session that this program runs. Returns whether answers have arrived,
+    /// in which case the session continues even if it was about to wait.
     ///
     /// A session is created when it first waits. Nothing refers to it before that.
     async fn commit(
@@ -165,8 +166,8 @@ impl PluginHost {
         Err(SessionError::Protocol(error))
     }
 
-    /// Stores the end of a session. If there is no room for the result, the session is removed: the caller has the
-    /// result, but a repeated answer does not receive it.
+    /// Stores the end of a session. If there is no room for the result, the session is removed: the
+    /// caller has the result, but a repeated answer does not receive it.
     async fn commit_end(
         &self,
         record: &mut SessionRecord,

@@ -109,11 +109,13 @@ impl Work<'_> {
         Some(PrimitiveSchemaDefinition::String(Box::new(field)))
     }
 
-    /// Returns the titled constants among the alternatives of a schema, or `None` if an alternative is not a constant.
+    /// Returns the titled constants among the alternatives of a schema, or `None` if an alternative
+    /// is not a constant.
     fn options(&mut self, schema: &Extra, at: &str) -> Option<Vec<EnumOption>> {
         let keyword = ["oneOf", "anyOf"].into_iter().find(|it| schema.get(it).is_some())?;
         let alternatives: Vec<Extra> = get(schema, keyword)?;
-        let (mut options, mut untitled) = (Vec::new(), false);
+        let mut options = Vec::new();
+        let mut untitled = false;
         for alternative in alternatives {
             let constants = match get::<String>(&alternative, "const") {
                 Some(constant) => Vec::from([constant]),

@@ -20,7 +20,8 @@ fn answer() -> impl Strategy<Value = Answer> {
         (200, r#"{"access_token":"t2","token_type":"Bearer"}"#),
     ]);
     let nonce = prop::sample::select(vec!["n1", "n2", "n3", "", "a b", "\u{0}"]);
-    let (other, nonce) = (prop::option::weighted(0.4, other), prop::option::of(nonce));
+    let other = prop::option::weighted(0.4, other);
+    let nonce = prop::option::of(nonce);
     (other, nonce).prop_map(|(other, nonce)| Answer { other, nonce })
 }
 
@@ -43,7 +44,8 @@ fn good(url: &str) -> Value {
 }
 
 proptest! {
-    /// For any responses, a sign-in ends after a limited number of requests, and only token requests have proofs.
+    /// For any responses, a sign-in ends after a limited number of requests, and only token
+    /// requests have proofs.
     #[test]
     fn responses_cause_a_limited_number_of_requests(
         answers in prop::collection::vec(answer(), 1..12),
@@ -62,13 +64,15 @@ proptest! {
             authorizer = authorizer.with_credentials(signed_in().credentials().expect("some").clone());
         }
         authorizer.handle_challenge(401, Some("DPoP"), RANDOM);
-        let (mut answers, mut token_answers) = (answers.iter().cycle(), token_answers.iter().cycle());
-        let (mut requests, mut is_ended) = (0, false);
+        let mut answers = answers.iter().cycle();
+        let mut token_answers = token_answers.iter().cycle();
+        let mut requests = 0;
+        let mut is_ended = false;
         while !is_ended {
             while let Some(request) = authorizer.poll_request() {
                 requests += 1;
-                // Two places of the server, three of the authorization server, a registration, a refresh and a code, the last
-                // two repeated.
+                // Two places of the server, three of the authorization server, a registration, a
+                // refresh and a code, the last two repeated.
                 prop_assert!(requests <= 10);
                 let is_token = request.url == "https://as.example/token";
                 prop_assert_eq!(request.proof.is_some(), is_token);
@@ -95,6 +99,7 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!((authorizer.poll_request(), authorizer.poll_event()), (None, None));
+        prop_assert_eq!(authorizer.poll_request(), None);
+        prop_assert_eq!(authorizer.poll_event(), None);
     }
 }

@@ -1,8 +1,10 @@
-//! Calls that questions, log messages and progress of a server belong to, on connections of one user and of several.
+//! Calls that questions, log messages and progress of a server belong to, on connections of one
+//! user and of several.
 use super::*;
 use std::collections::BTreeMap;
 
-/// A message of the server, or an action of a user. Indexes are taken modulo the number of what they select.
+/// A message of the server, or an action of a user. Indexes are taken modulo the number of what
+/// they select.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Call { user: usize, connection: usize },
@@ -110,8 +112,8 @@ impl World {
         }
     }
 
-    /// Returns the call that a message about `call` belongs to: the named one while it is open, or else the only open one of a
-    /// connection with one user.
+    /// Returns the call that a message about `call` belongs to: the named one while it is open, or
+    /// else the only open one of a connection with one user.
     fn expected(&self, call: usize, is_named: bool) -> Option<usize> {
         let Call { connection, is_open, .. } = self.calls[call];
         if is_named {
@@ -185,7 +187,8 @@ impl World {
         }
     }
 
-    /// The answer to a question is the response to that request alone, on the connection of its call.
+    /// The answer to a question is the response to that request alone, on the connection of its
+    /// call.
     fn answer(&mut self, question: usize) {
         let Question { call, key, id } = self.questions.remove(question);
         let Call { connection, call, .. } = self.calls[call];
@@ -248,8 +251,8 @@ impl World {
 }
 
 proptest! {
-    /// A question reaches only the call that it names, or the only open call of a connection with one user. Its answer reaches
-    /// only the request.
+    /// A question reaches only the call that it names, or the only open call of a connection with
+    /// one user. Its answer reaches only the request.
     #[test]
     fn question_reaches_only_its_call(steps in steps()) {
         let mut world = World::new();

@@ -51,7 +51,8 @@ fn generation_is_negotiated() {
     unsure.client.start(Duration::ZERO);
     for attempt in 1..=2 {
         let probe = unsure.take();
-        assert_eq!((&probe["method"], &probe["id"]), (&json!("server/discover"), &json!(attempt)));
+        assert_eq!(&probe["method"], &json!("server/discover"));
+        assert_eq!(&probe["id"], &json!(attempt));
         assert_eq!(unsure.client.poll_timeout(), Some(Duration::from_secs(5)));
         let mut refusal = unsupported(json!(["2026-07-28"]));
         (refusal["jsonrpc"], refusal["id"]) = ("2.0".into(), probe["id"].clone());
@@ -66,10 +67,8 @@ fn generation_is_negotiated() {
     assert_eq!(silent.client.poll_timeout(), Some(Duration::from_secs(6)));
     silent.client.handle_timeout(Duration::from_secs(6));
     let begun = silent.take();
-    assert_eq!(
-        (&begun["method"], &begun["params"]["protocolVersion"]),
-        (&json!("initialize"), &json!("2025-11-25"))
-    );
+    assert_eq!(&begun["method"], &json!("initialize"));
+    assert_eq!(&begun["params"]["protocolVersion"], &json!("2025-11-25"));
     silent.result(&begun, json!({ "protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } }));
     let event = silent.client.poll_event();
     assert!(matches!(event, Some(ClientEvent::Unusable(ConnectError::Version))), "{event:?}");
@@ -79,8 +78,8 @@ fn generation_is_negotiated() {
     );
 }
 
-/// A modern server that starts slowly reads the probe after the client has given it up, and refuses `initialize`. The client
-/// probes once more.
+/// A modern server that starts slowly reads the probe after the client has given it up, and refuses
+/// `initialize`. The client probes once more.
 #[test]
 fn slow_server_of_the_newer_generation_is_ready() {
     let refusal = |request: &Value| json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32022, "message": "no" } });

@@ -36,7 +36,8 @@ fn request_is_written_for_the_version_of_the_server() {
         server.result(&sent, result.clone());
         match server.client.poll_event() {
             Some(ClientEvent::Answered { call: answered, result: got }) => {
-                assert_eq!((answered, got.as_str()), (call, &*result.to_string()));
+                assert_eq!(answered, call);
+                assert_eq!(got.as_str(), &*result.to_string());
             }
             other => panic!("{other:?}"),
         }
@@ -74,10 +75,8 @@ fn request_is_repeated_with_the_requested_input() {
     let answer = wire_raw(&json!({ "action": "accept", "content": {} }));
     server.client.answer(call, vec![("k".into(), Ok(answer))]).expect("open");
     let second = server.take();
-    assert_eq!(
-        (&second["method"], &second["params"]["uri"]),
-        (&first["method"], &first["params"]["uri"])
-    );
+    assert_eq!(&second["method"], &first["method"]);
+    assert_eq!(&second["params"]["uri"], &first["params"]["uri"]);
     assert_eq!(second["params"]["requestState"], "2");
     assert_eq!(second["params"]["inputResponses"]["k"]["action"], "accept");
     server.result(&second, json!({ "resultType": "complete", "contents": [] }));
@@ -124,10 +123,8 @@ fn subscription_is_replaced_without_a_gap() {
     server.line(&acknowledged(&second));
     assert!(matches!(server.client.poll_event(), Some(ClientEvent::Subscribed)));
     let cancelled = server.take();
-    assert_eq!(
-        (&cancelled["method"], &cancelled["params"]["requestId"]),
-        (&json!("notifications/cancelled"), &first["id"])
-    );
+    assert_eq!(&cancelled["method"], &json!("notifications/cancelled"));
+    assert_eq!(&cancelled["params"]["requestId"], &first["id"]);
 
     server.client.subscribe(filter(false, &[])).expect("ready");
     assert_eq!(server.take()["params"]["requestId"], second["id"], "nothing is wanted");
@@ -147,7 +144,8 @@ fn end_of_a_subscription_is_reported() {
         server.line(&json!({ "jsonrpc": "2.0", "id": sent["id"], "error": { "code": -32603, "message": "gone" } }));
         match server.client.poll_event() {
             Some(ClientEvent::SubscriptionEnded { was_open, error: Some(error) }) => {
-                assert_eq!((was_open, &*error.message), (is_open, "gone"));
+                assert_eq!(was_open, is_open);
+                assert_eq!(&*error.message, "gone");
             }
             other => panic!("{other:?}"),
         }
@@ -162,10 +160,8 @@ fn resources_of_an_older_server_are_subscribed_one_by_one() {
     server.client.subscribe(filter(true, &["file:///a", "file:///b"])).expect("ready");
     for uri in ["file:///a", "file:///b"] {
         let sent = server.take();
-        assert_eq!(
-            (&sent["method"], &sent["params"]["uri"]),
-            (&json!("resources/subscribe"), &json!(uri))
-        );
+        assert_eq!(&sent["method"], &json!("resources/subscribe"));
+        assert_eq!(&sent["params"]["uri"], &json!(uri));
     }
     server.client.subscribe(filter(true, &["file:///b", "file:///c"])).expect("ready");
     let sent = [server.take(), server.take()];
@@ -249,10 +245,8 @@ fn log_level_is_requested() {
     let mut legacy = Server::ready(Era::Legacy);
     legacy.client.set_log_level(LoggingLevel::Warning).expect("ready");
     let sent = legacy.take();
-    assert_eq!(
-        (&sent["method"], &sent["params"]),
-        (&json!("logging/setLevel"), &json!({ "level": "warning" }))
-    );
+    assert_eq!(&sent["method"], &json!("logging/setLevel"));
+    assert_eq!(&sent["params"], &json!({ "level": "warning" }));
     let refused =
         json!({ "jsonrpc": "2.0", "id": sent["id"], "error": { "code": -32601, "message": "no" } });
     legacy.line(&refused);
@@ -277,7 +271,8 @@ fn log_level_is_requested() {
     assert_eq!(Server::new(None).client.set_log_level(LoggingLevel::Info), Err(NotSent::NotReady));
 }
 
-/// A log message belongs to the call of its stream while it is open. Without a stream it belongs to the only open call.
+/// A log message belongs to the call of its stream while it is open. Without a stream it belongs to
+/// the only open call.
 #[test]
 fn log_message_belongs_to_a_call() {
     for era in [Era::Modern, Era::Legacy] {

@@ -58,7 +58,8 @@ fn pass_on(params: &mut Value, carrier: Carrier, harm: Harm) {
 }
 
 proptest! {
-    /// Extraction returns the encoded context and the original elicitation, for any message, schema and context.
+    /// Extraction returns the encoded context and the original elicitation, for any message, schema
+    /// and context.
     #[test]
     fn extraction_inverts_encoding(
         params in params(), context in object(), carriers in carriers(), is_later_name: bool,
@@ -98,7 +99,8 @@ proptest! {
     fn the_last_context_counts(
         params in params(), first in object(), last in object(), before in carriers(), after in carriers(),
     ) {
-        let (first, last) = (Value::Object(first), Value::Object(last));
+        let first = Value::Object(first);
+        let last = Value::Object(last);
         let once = encode(&params, &last, &Encoding::new(after)).expect("it fits");
         let twice = encode(&params, &first, &Encoding::new(before)).expect("it fits");
         prop_assert_eq!(encode(&twice, &last, &Encoding::new(after)).expect("it fits"), once);

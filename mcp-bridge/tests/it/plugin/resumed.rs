@@ -34,7 +34,8 @@ fn parked_tool_is_lost_with_its_program() {
 fn parked_tool_is_replayed_in_another_program() {
     let world = World::new();
     let host = |owner| world.host(SuspendPolicy::ParkOrReplay, owner);
-    let (first, restarted) = (host("a"), host("b"));
+    let first = host("a");
+    let restarted = host("b");
     let (state, _) = asked(begin(&first));
     let (state, asks) = asked(answer(&first, &state, [flight()]));
     assert_eq!(asks, ["pickSeat"]);
@@ -83,10 +84,14 @@ fn notices_reach_the_caller_and_then_the_resumer() {
         };
         let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
         let arguments = Raw::from_text(arguments).expect("JSON");
-        let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
+        let session_id = "9c41";
+        let call_id = "call_1";
+        let tool = "book_flight";
+        let principal = "ada";
         let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
         let (state, _) = asked(block_on(host.call(call, told("caller"))));
-        let (answers, arguments) = (vec![flight()], None);
+        let answers = vec![flight()];
+        let arguments = None;
         let resumption = Resumption { state: &state, tool, arguments, principal, answers };
         asked(block_on(host.resume(resumption, told("answerer"))));
         let heard = heard.lock().expect("alive");
@@ -104,7 +109,10 @@ fn replayed_tool_reports_each_notice_once() {
     };
     let host = |owner| world.host(SuspendPolicy::Replay, owner);
     let arguments = Raw::from_text(r#"{"from":"NYC","destination":"LAX"}"#).expect("JSON");
-    let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
+    let session_id = "9c41";
+    let call_id = "call_1";
+    let tool = "book_flight";
+    let principal = "ada";
     let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     let (state, _) = asked(block_on(host("a").call(call, sink())));
     for answers in [vec![flight()], vec![seat()]] {

@@ -81,7 +81,9 @@ fn described() -> BoxedStrategy<(Value, Value)> {
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop::collection::btree_map("[a-c]/?", (inner, any::<bool>()), 1..4).prop_map(|members| {
-            let (mut properties, mut value, mut required) = (Map::new(), Map::new(), Vec::new());
+            let mut properties = Map::new();
+            let mut value = Map::new();
+            let mut required = Vec::new();
             for (name, ((schema, inner), is_required)) in members {
                 properties.insert(name.clone(), schema);
                 value.insert(name.clone(), inner);

@@ -25,8 +25,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// For any sequence of events, each call is answered once or cancelled, and each question ends before its call is
-    /// repeated with every requested key.
+    /// For any sequence of events, each call is answered once or cancelled, and each question ends
+    /// before its call is repeated with every requested key.
     #[test]
     fn call_is_answered_once(is_modern: bool, steps in prop::collection::vec(step(), 0..40)) {
         let mut client = Client::new(is_modern, &ALL());

@@ -3,7 +3,8 @@ use super::*;
 use mcp_bridge::mcp::capabilities::ClientCapabilities;
 use mcp_bridge::server::{AskError, missing_capability};
 
-/// Runs the tool to its end as a client of either generation. `actions` are the actions of the user.
+/// Runs the tool to its end as a client of either generation. `actions` are the actions of the
+/// user.
 fn run_book_flight(is_modern: bool, actions: &[&str]) -> (Value, Vec<Value>) {
     let mut client = Client::new(is_modern, &ALL());
     let params = json!({ "name": "book_flight", "arguments": { "from": "NYC" } });
@@ -50,7 +51,8 @@ fn one_tool_serves_both_generations() {
         assert!(sent.iter().all(|message| message["result"]["resultType"].is_string()), "{sent:?}");
         let (legacy, sent) = run_book_flight(false, actions);
         assert!(sent.iter().all(|message| message["result"]["resultType"].is_null()), "{sent:?}");
-        assert_eq!((modern.as_str(), legacy.as_str()), (Some(expected), Some(expected)));
+        assert_eq!(modern.as_str(), Some(expected));
+        assert_eq!(legacy.as_str(), Some(expected));
     }
 }
 
@@ -109,8 +111,8 @@ fn client_is_asked_only_what_it_declared() {
     );
 }
 
-/// An empty request, a duplicate key, a request that is not for input, excessive rounds, and a call that has ended are
-/// errors.
+/// An empty request, a duplicate key, a request that is not for input, excessive rounds, and a call
+/// that has ended are errors.
 #[test]
 fn invalid_input_requests_are_errors() {
     let mut client = Client::new(false, &ALL());
@@ -130,7 +132,8 @@ fn invalid_input_requests_are_errors() {
     for _ in 1..ServerOptions::DEFAULT_MAX_ROUNDS {
         assert_eq!(server.ask(id, state.clone(), None), Ok(()));
         let Some(ServerEvent::Call(call)) = server.poll_event() else { panic!("no call") };
-        assert_eq!((call.id, call.request_state.as_deref()), (id, Some("again")));
+        assert_eq!(call.id, id);
+        assert_eq!(call.request_state.as_deref(), Some("again"));
     }
     assert_eq!(server.ask(id, state.clone(), None), Err(AskError::TooManyRounds));
     server.finish(id, text("x")).expect("open");
@@ -148,10 +151,8 @@ fn cancelled_call_ends() {
     client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
     let told = client.take();
     assert_eq!(told.len(), 1);
-    assert_eq!(
-        (&told[0]["method"], &told[0]["params"]["requestId"]),
-        (&json!("notifications/cancelled"), &question)
-    );
+    assert_eq!(&told[0]["method"], &json!("notifications/cancelled"));
+    assert_eq!(&told[0]["params"]["requestId"], &question);
     assert!(
         matches!(client.server.poll_event(), Some(ServerEvent::Cancelled(cancelled)) if cancelled == call.id)
     );

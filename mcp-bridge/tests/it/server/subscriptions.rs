@@ -108,7 +108,8 @@ fn subscriptions_to_resources_are_limited() {
 }
 
 proptest! {
-    /// For any sequence of subscriptions and their ends, the reported resources are those with a subscription.
+    /// For any sequence of subscriptions and their ends, the reported resources are those with a
+    /// subscription.
     #[test]
     fn reported_resources_are_those_with_a_subscription(
         is_modern: bool,

@@ -42,10 +42,11 @@ pub(super) fn set(
 }
 
 impl Tokens {
-    /// The conventions count cached tokens as input and reasoning as output, but agents may not. The total decides:
-    /// counts that it otherwise lacks are added.
+    /// The conventions count cached tokens as input and reasoning as output, but agents may not.
+    /// The total decides: counts that it otherwise lacks are added.
     fn of(usage: &Usage) -> Self {
-        let (read, write) = (usage.cached_read_tokens, usage.cached_write_tokens);
+        let read = usage.cached_read_tokens;
+        let write = usage.cached_write_tokens;
         let cached = read.unwrap_or_default().saturating_add(write.unwrap_or_default());
         let thought = usage.thought_tokens.unwrap_or_default();
         let more = usage

@@ -26,7 +26,8 @@ fn mcp_content_is_recorded_by_policy() {
     assert_eq!(weather.get("gen_ai.tool.call.result"), None);
     let details = weather.events.last().unwrap();
     let expected = AttributeValue::Json(r#"{"city":"Paris"}"#.to_owned());
-    assert_eq!((details.name, &details.attributes[0].value), ("acp.details", &expected));
+    assert_eq!(details.name, "acp.details");
+    assert_eq!(&details.attributes[0].value, &expected);
 }
 
 /// Servers may report explicitly that a tool did not fail.

@@ -131,7 +131,9 @@ impl Session {
             .find(|(id, _, is_in)| !is_in && asked.contains(&id.to_string()));
         let Some((id, text, is_in)) = waiting else { return };
         *is_in = true;
-        let (id, text, message) = (id.clone(), *text, format!("u{number}"));
+        let id = id.clone();
+        let text = *text;
+        let message = format!("u{number}");
         if !self.is_running {
             self.is_running = true;
             self.tell(json!({"sessionUpdate": "state_update", "state": "running"}));

@@ -16,8 +16,8 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 fn connection() -> AgentConnection {
-    let (program, options) =
-        (Program { name: "test", version: "1", warn: drop }, TelemetryOptions::default());
+    let program = Program { name: "test", version: "1", warn: drop };
+    let options = TelemetryOptions::default();
     let telemetry = Telemetry::new(program, &options, &Handle::current()).unwrap();
     let agent = AgentSetup {
         address: Address::Command {
@@ -38,7 +38,8 @@ fn connection() -> AgentConnection {
     AgentConnection::new(agent, options, mpsc::unbounded_channel().0)
 }
 
-/// The task learns a moment later that the hub has closed its connection, and ends the transport then.
+/// The task learns a moment later that the hub has closed its connection, and ends the transport
+/// then.
 #[tokio::test]
 async fn run_waits_for_the_end_of_a_closed_connection() {
     let connection = connection();
@@ -69,6 +70,7 @@ async fn answer_of_next_agent_is_awaited_while_one_ends() {
     let waited = tokio::time::timeout(Duration::ZERO, connection.initialized()).await;
     assert!(waited.is_err(), "neither answered nor refused");
     let state = connection.shared.lock();
-    assert_eq!((state.waiting.len(), state.waiting_for_next.len()), (0, 1));
+    assert_eq!(state.waiting.len(), 0);
+    assert_eq!(state.waiting_for_next.len(), 1);
     assert!(!state.hub.is_connected(), "the next agent does not start before the end");
 }

@@ -47,7 +47,8 @@ async fn credentials_are_read_again_with_the_same_key_and_for_the_same_server_on
 async fn text_that_was_changed_is_not_used() {
     let runs: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
     let key = SignIns::open(&SignInPlace::new(runs.clone(), None, "test")).unwrap().key;
-    let (place, bound_to) = ("docs".to_owned(), URL.to_owned());
+    let place = "docs".to_owned();
+    let bound_to = URL.to_owned();
     let sealed = Sealed { store: runs.clone(), key, place, bound_to };
     sealed.save(&credentials()).await;
     let text = runs.kept("docs").await.unwrap().unwrap();

@@ -25,7 +25,8 @@ const MAX_NAME: usize = 128;
 
 /// Variables for the folders of a user, relative to the root.
 ///
-/// Spec: [XDG Base Directory](https://specifications.freedesktop.org/basedir-spec/latest/#variables)
+/// Spec: [XDG Base
+/// Directory](https://specifications.freedesktop.org/basedir-spec/latest/#variables)
 const FOLDERS: [(&str, &str); 5] = [
     ("HOME", ""),
     ("XDG_CONFIG_HOME", ".config"),
@@ -133,8 +134,8 @@ fn split(path: &Path) -> (PathBuf, PathBuf) {
     (above, parts.as_path().to_owned())
 }
 
-/// Returns the name of a user as one component of a path. Different names have different components, also where the case of
-/// letters has no meaning.
+/// Returns the name of a user as one component of a path. Different names have different
+/// components, also where the case of letters has no meaning.
 fn component(user: &str) -> String {
     // The name of all callers without authentication.
     if user.is_empty() {
@@ -162,8 +163,8 @@ fn component(user: &str) -> String {
 }
 
 impl UserSpaces {
-    /// Returns the spaces, if each user has a process. Users then do not share a root, the directory above the roots exists, and
-    /// the values of all variables can be read.
+    /// Returns the spaces, if each user has a process. Users then do not share a root, the
+    /// directory above the roots exists, and the values of all variables can be read.
     ///
     /// # Errors
     /// See [`SpaceError`].
@@ -233,7 +234,9 @@ impl Space {
     /// Prepares the space of a user. Missing directories are created with mode 700.
     pub(super) fn open(spaces: &UserSpaces, user: &str) -> Result<Self, SpaceError> {
         let name = component(user);
-        let (mut root, mut root_path, mut cwd) = (None, None, None);
+        let mut root = None;
+        let mut root_path = None;
+        let mut cwd = None;
         if let Some(template) = &spaces.root {
             let path = create(template, &name)?;
             let opened = Root::open(&path).map_err(|error| SpaceError::Io(path.clone(), error))?;
@@ -247,7 +250,8 @@ impl Space {
         if let (Some(root), Some(cwd)) = (&root, &cwd) {
             root.directory(Some(cwd)).map_err(|error| SpaceError::Cwd(error.to_string()))?;
         }
-        let (has_home, variables) = (spaces.has_home, spaces.variables(user)?);
+        let has_home = spaces.has_home;
+        let variables = spaces.variables(user)?;
         Ok(Self { name, root, root_path, cwd, has_home, variables })
     }
 
@@ -285,8 +289,8 @@ fn filled(template: &Path, name: &str) -> PathBuf {
     template.to_string_lossy().replace(USER, name).into()
 }
 
-/// Creates the directory of a user, with those above. From the name of the user on, links are refused: they could lead into the
-/// space of another user.
+/// Creates the directory of a user, with those above. From the name of the user on, links are
+/// refused: they could lead into the space of another user.
 fn create(template: &Path, name: &str) -> Result<PathBuf, SpaceError> {
     let failed = |path: &Path| {
         let path = path.to_owned();

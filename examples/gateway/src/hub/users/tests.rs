@@ -45,7 +45,8 @@ async fn users_have_connections_of_their_own() {
 async fn users_share_agent_without_spaces() {
     let folder = TempDir::new().unwrap();
     let options = HubOptions::new(ConversationOptions::new("/"));
-    let (removed, setup) = (mpsc::unbounded_channel().0, setup(&["false"], folder.path()));
+    let removed = mpsc::unbounded_channel().0;
+    let setup = setup(&["false"], folder.path());
     let agents = UserAgents::new(setup, options, None, 1, removed);
     let alice = agents.open("alice").await.unwrap();
     let bob = agents.open("bob").await.unwrap();

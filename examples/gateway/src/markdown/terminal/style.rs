@@ -1,12 +1,15 @@
 //! Colours and effects of the text of terminals.
 //!
-//! Spec: [Select graphic rendition](https://ecma-international.org/publications-and-standards/standards/ecma-48/), section 8.3.117
+//! Spec: [Select graphic
+//! rendition](https://ecma-international.org/publications-and-standards/standards/ecma-48/),
+//! section 8.3.117
 use anstyle::{Ansi256Color, Color, RgbColor};
 use anstyle_lossy::color_to_ansi;
 use anstyle_lossy::palette::Palette;
 use vte::Params;
 
-/// Effects with the numbers that begin and end them, and their classes. Other text, such as hidden text, is shown as it is.
+/// Effects with the numbers that begin and end them, and their classes. Other text, such as hidden
+/// text, is shown as it is.
 const EFFECTS: &[(u16, u16, &str)] = &[
     (1, 22, "ansi-bold"),
     (2, 22, "ansi-dim"),
@@ -16,7 +19,8 @@ const EFFECTS: &[(u16, u16, &str)] = &[
     (9, 29, "ansi-strike"),
 ];
 
-/// The style of a character: colours from 0 for black to 15 for bright white, and a bit for each effect.
+/// The style of a character: colours from 0 for black to 15 for bright white, and a bit for each
+/// effect.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Style {
     text: Option<u8>,

@@ -1,7 +1,8 @@
 //! The time of a store, by which conversations age.
 //!
-//! It advances with the clock of the system while the store is in use. A clock that jumps does not advance it: neither back, nor
-//! by more than [`MAX_PAUSE`]. A wrong clock, and a long time without use, therefore let nothing age.
+//! It advances with the clock of the system while the store is in use. A clock that jumps does not
+//! advance it: neither back, nor by more than [`MAX_PAUSE`]. A wrong clock, and a long time without
+//! use, therefore let nothing age.
 use rusqlite::{Connection, Result};
 use std::time::{SystemTime, UNIX_EPOCH};
 

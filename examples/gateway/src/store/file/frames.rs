@@ -1,4 +1,5 @@
-//! Events of runs. Events that are added together are one row, because rows cost far more than bytes.
+//! Events of runs. Events that are added together are one row, because rows cost far more than
+//! bytes.
 use bytes::Bytes;
 use rusqlite::{Connection, Result, Row};
 use std::slice;
@@ -9,7 +10,8 @@ const MAX_ROW: usize = 64 * 1024;
 /// Bytes of the size of an event among the sizes of a row.
 const SIZE_BYTES: usize = size_of::<u32>();
 
-/// The rows with events after a number. The number of a row is that of its last event. A row with one event has no sizes.
+/// The rows with events after a number. The number of a row is that of its last event. A row with
+/// one event has no sizes.
 const ROWS: &str = "SELECT number, bytes, sizes FROM frame
     WHERE run = ?1 AND number > ?2 ORDER BY number";
 
@@ -65,7 +67,8 @@ fn sizes(frames: &[Bytes]) -> Vec<u8> {
     frames.iter().flat_map(size).collect()
 }
 
-/// Removes the rows with events up to this number. A row with later ones stays, and readers skip its earlier events.
+/// Removes the rows with events up to this number. A row with later ones stays, and readers skip
+/// its earlier events.
 pub(super) fn remove_until(it: &Connection, run: i64, last: u64) -> Result<()> {
     it.prepare_cached("DELETE FROM frame WHERE run = ?1 AND number <= ?2")?
         .execute((run, last.cast_signed()))?;

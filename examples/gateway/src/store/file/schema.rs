@@ -17,7 +17,8 @@ const CLOSING_TIME: Duration = Duration::from_millis(500);
 /// Size of the log of changes, in bytes, to which it is shortened.
 const MAX_CHANGES: i64 = 16 * 1024 * 1024;
 
-/// The steps from each version to the next one, starting from an empty file. Published steps never change.
+/// The steps from each version to the next one, starting from an empty file. Published steps never
+/// change.
 const STEPS: [&str; 6] = [
     "
     CREATE TABLE thread (
@@ -86,7 +87,8 @@ const STEPS: [&str; 6] = [
     CREATE INDEX thread_by_trash ON thread (trashed) WHERE trashed IS NOT NULL;
     CREATE INDEX thread_by_size ON thread (user, trashed, bytes);
 ",
-    // An index of texts. Until here a text began with the title, once for each title that the thread had.
+    // An index of texts. Until here a text began with the title, once for each title that the
+    // thread had.
     "
     ALTER TABLE thread ADD COLUMN sought_title TEXT NOT NULL DEFAULT '';
     UPDATE thread SET sought_title = substr(text, 1, instr(text, char(10)) - 1),
@@ -119,7 +121,8 @@ const STEPS: [&str; 6] = [
     "
     ALTER TABLE run ADD COLUMN question BLOB;
 ",
-    // Rows with several events: the number is that of the last one, and their sizes are numbers of four bytes, the lowest first.
+    // Rows with several events: the number is that of the last one, and their sizes are numbers of
+    // four bytes, the lowest first.
     "
     ALTER TABLE frame ADD COLUMN sizes BLOB;
 ",
@@ -148,7 +151,8 @@ impl Drop for SoleUse {
     }
 }
 
-/// The file system module of SQLite. Its locks exclude other programs, and permit other connections of this one.
+/// The file system module of SQLite. Its locks exclude other programs, and permit other connections
+/// of this one.
 #[cfg(unix)]
 const VFS: &str = "unix-excl";
 #[cfg(windows)]
@@ -191,7 +195,8 @@ pub enum FileError {
 
 impl FileError {
     pub(super) fn new(path: &Path, error: &rusqlite::Error) -> Self {
-        let (path, why) = (path.to_owned(), error.to_string());
+        let path = path.to_owned();
+        let why = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse(path),
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
@@ -216,7 +221,8 @@ pub(super) fn open(path: &Path) -> Result<(Connection, SoleUse), FileError> {
     let number = |name: &str| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed)
     };
-    let (application, version) = (number("application_id")?, number("user_version")?);
+    let application = number("application_id")?;
+    let version = number("user_version")?;
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))
         .map_err(failed)?;
@@ -261,7 +267,8 @@ pub(super) fn in_memory() -> rusqlite::Result<Connection> {
 
 /// Creates the file and its folder, unless they exist, for their owner only.
 fn create(path: &Path) -> io::Result<()> {
-    let (mut folder, mut file) = (DirBuilder::new(), OpenOptions::new());
+    let mut folder = DirBuilder::new();
+    let mut file = OpenOptions::new();
     folder.recursive(true);
     file.write(true).create_new(true);
     #[cfg(unix)]

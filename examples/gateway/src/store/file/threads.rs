@@ -230,8 +230,8 @@ pub(super) fn remove_empty(it: &Connection, name: &str) -> Result<()> {
 const IS_IDLE: &str = "trashed IS NULL AND NOT EXISTS
     (SELECT 1 FROM run WHERE run.thread = thread.name AND NOT ended AND NOT retired)";
 
-/// Moves the least recently used threads of a user beyond the user's share to the trash, except the thread `current`. Threads
-/// of other users stay.
+/// Moves the least recently used threads of a user beyond the user's share to the trash, except the
+/// thread `current`. Threads of other users stay.
 pub(super) fn make_room(
     it: &Connection,
     limits: &FileLimits,
@@ -264,8 +264,8 @@ pub(super) fn make_room(
     Ok(())
 }
 
-/// Returns the bytes that a user may have: a share of the limit, or an equal part of it while all conversations together are
-/// beyond it.
+/// Returns the bytes that a user may have: a share of the limit, or an equal part of it while all
+/// conversations together are beyond it.
 fn share(it: &Connection, limits: &FileLimits) -> Result<u64> {
     let share = limits.share();
     if used_bytes(it)? <= limits.bytes {
@@ -282,7 +282,8 @@ fn share(it: &Connection, limits: &FileLimits) -> Result<u64> {
     Ok(share.min(limits.bytes / users.max(1).cast_unsigned()))
 }
 
-/// Moves the threads that were unused for the limit of age to the trash, and deletes what was there for its time.
+/// Moves the threads that were unused for the limit of age to the trash, and deletes what was there
+/// for its time.
 pub(super) fn expire(it: &Connection, limits: &FileLimits, now: Now) -> Result<()> {
     let old = format!("SELECT number FROM thread WHERE used < ?1 AND {IS_IDLE}");
     let mut query = it.prepare_cached(&old)?;

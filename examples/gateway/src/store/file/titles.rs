@@ -73,7 +73,8 @@ pub(super) fn agent_title<'a>(frames: impl Iterator<Item = &'a Bytes>) -> Option
     named.filter_map(title_of_session).last()
 }
 
-/// Returns whether one of these events may have a title. A search of many events together costs little more than one of each.
+/// Returns whether one of these events may have a title. A search of many events together costs
+/// little more than one of each.
 pub(super) fn has_agent_title(events: &[u8]) -> bool {
     memmem::find(events, SESSION_INFO.as_bytes()).is_some()
 }

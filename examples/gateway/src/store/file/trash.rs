@@ -1,6 +1,8 @@
-//! Conversations that were deleted, or made room for others of their user. They can be restored for a while.
+//! Conversations that were deleted, or made room for others of their user. They can be restored for
+//! a while.
 //!
-//! A thread in the trash and its runs have other names, so that no other query finds them, and a new thread may have its name.
+//! A thread in the trash and its runs have other names, so that no other query finds them, and a
+//! new thread may have its name.
 use super::clock::{DAY, Now};
 use super::{FileLimits, threads};
 use crate::store::{ThreadName, TrashReason, TrashedThread};
@@ -119,7 +121,8 @@ pub(super) fn list(it: &Connection, user: &str) -> Result<Vec<TrashedThread>> {
     rows.collect()
 }
 
-/// Returns the numbers of conversations in the trash of a user: all, and those that its user did not delete.
+/// Returns the numbers of conversations in the trash of a user: all, and those that its user did
+/// not delete.
 pub(super) fn count(it: &Connection, user: &str) -> Result<(i64, i64)> {
     it.prepare_cached(
         "SELECT count(*), coalesce(sum(reason <> ?2), 0) FROM thread

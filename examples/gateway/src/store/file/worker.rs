@@ -10,10 +10,12 @@ use tokio::sync::{mpsc, oneshot};
 /// Largest number of changes in one commit.
 pub(super) const MAX_GROUP: usize = 256;
 
-/// Largest number of changes of one user among those that wait for the thread; further ones wait for their turn.
+/// Largest number of changes of one user among those that wait for the thread; further ones wait
+/// for their turn.
 const MAX_OF_USER: usize = 2;
 
-/// A change, and whether it is synchronized to the disk. It returns what reports its outcome after the commit.
+/// A change, and whether it is synchronized to the disk. It returns what reports its outcome after
+/// the commit.
 struct Job {
     run: Box<dyn FnOnce(&Connection) -> Report + Send>,
     is_synced: bool,
@@ -85,7 +87,8 @@ impl Worker {
         self.enqueue(user, change, false).await
     }
 
-    /// Runs a change that a power failure must not undo: it is synchronized to the disk directly after its commit.
+    /// Runs a change that a power failure must not undo: it is synchronized to the disk directly
+    /// after its commit.
     pub(super) async fn run_synced<T: Send + 'static>(
         &self,
         user: &str,
@@ -145,7 +148,8 @@ fn serve(
     is_writable: &AtomicBool,
 ) {
     while let Some(first) = jobs.blocking_recv() {
-        let (mut reports, mut is_synced) = (Vec::new(), false);
+        let mut reports = Vec::new();
+        let mut is_synced = false;
         let committed =
             commit(&mut connection, first, &mut jobs, begin.as_ref(), &mut reports, &mut is_synced);
         let failed = committed.err();

@@ -48,15 +48,16 @@ impl Reader {
         self.log.run_id()
     }
 
-    /// Inserts frames after the first event, `RUN_STARTED`: [snapshots](crate::store::snapshot) of the conversation before the run.
+    /// Inserts frames after the first event, `RUN_STARTED`: [snapshots](crate::store::snapshot) of
+    /// the conversation before the run.
     #[must_use]
     pub fn with_snapshot(mut self, snapshot: Bytes) -> Self {
         self.snapshot = Some(snapshot);
         self
     }
 
-    /// Returns the events so far and all later ones, with comments in between. The stream ends with the run, or with a
-    /// comment when the reader falls behind the kept events.
+    /// Returns the events so far and all later ones, with comments in between. The stream ends with
+    /// the run, or with a comment when the reader falls behind the kept events.
     pub fn read(self) -> impl Stream<Item = Bytes> + Send {
         let changed = self.log.changed();
         unfold((self, changed), |(mut reader, mut changed)| async move {

@@ -5,17 +5,19 @@ use std::collections::{HashMap, HashSet};
 
 /// An input that goes on after the last message of the user, with each one before it unchanged.
 pub(super) struct Continuation {
-    /// The indices in the input of the messages that it shares, by their indices in the conversation.
+    /// The indices in the input of the messages that it shares, by their indices in the
+    /// conversation.
     shared: HashMap<usize, usize>,
     /// Whether a new message of the user follows.
     pub(super) has_new: bool,
 }
 
 impl Continuation {
-    /// Compares an input with the conversation. `asked` is the last message before the answer, if that is known.
+    /// Compares an input with the conversation. `asked` is the last message before the answer, if
+    /// that is known.
     ///
-    /// Messages of user and agent are compared by role and content: some clients make new ids for each input. Those of the
-    /// agent may be missing.
+    /// Messages of user and agent are compared by role and content: some clients make new ids for
+    /// each input. Those of the agent may be missing.
     pub(super) fn of(
         messages: &[Message],
         before: &[Message],
@@ -58,8 +60,9 @@ impl Continuation {
         has_all.then_some(continuation)
     }
 
-    /// Returns the conversation with the new messages. A message with its own id is ours, since the client may have missed a
-    /// part of it. One to which the client has given another id stays, unless it is the beginning of ours.
+    /// Returns the conversation with the new messages. A message with its own id is ours, since the
+    /// client may have missed a part of it. One to which the client has given another id stays,
+    /// unless it is the beginning of ours.
     pub(super) fn merge(self, messages: &mut Vec<Message>, before: Vec<Message>) -> Vec<Message> {
         let messages = core::mem::take(messages);
         let places = Places::of(&messages);
@@ -86,7 +89,8 @@ impl Continuation {
     }
 }
 
-/// The indices of messages in an input, by their ids, and by the ids of calls in them and of their results.
+/// The indices of messages in an input, by their ids, and by the ids of calls in them and of their
+/// results.
 struct Places {
     messages: HashMap<MessageId, usize>,
     calls: HashMap<ToolCallId, usize>,

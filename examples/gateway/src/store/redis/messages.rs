@@ -68,7 +68,8 @@ impl RedisStore {
         Ok(record)
     }
 
-    /// Stores the messages after a run for the next run of its thread. The run itself expires sooner.
+    /// Stores the messages after a run for the next run of its thread. The run itself expires
+    /// sooner.
     pub(super) async fn keep_messages(&self, run: &str, has_ended: bool) {
         if let Err(error) = self.try_keep_messages(run, has_ended).await {
             tracing::warn!(%error, "the next run of a thread may lack the messages of this run");
@@ -89,7 +90,8 @@ impl RedisStore {
         run: &str,
         record: RunRecord,
     ) -> Result<Vec<Message>, StoreError> {
-        let (mut messages, mut after) = (MessagesAfter::new(record), 0);
+        let mut messages = MessagesAfter::new(record);
+        let mut after = 0;
         while let Some(part) = self.read(run, after).await?.filter(|part| !part.is_empty()) {
             let folded = part.base.iter().flat_map(|base| &base.frames);
             folded.chain(&part.frames).for_each(|frame| messages.apply(frame));
@@ -111,7 +113,8 @@ impl RedisStore {
         Ok(script.arg(record).invoke_async(&mut self.connection()).await?)
     }
 
-    /// Removes a run from the order of its thread. The one that waited for it has what it would have had.
+    /// Removes a run from the order of its thread. The one that waited for it has what it would
+    /// have had.
     pub(super) async fn unlink(&self, run: &str) -> Result<(), StoreError> {
         let Some(Fields { record, follows, next }) = self.fields(run).await? else {
             return Ok(());

@@ -34,7 +34,8 @@ impl Scripts {
     }
 }
 
-/// Returns whether an owner is alive. In a store that was found empty every owner counts as alive for a while.
+/// Returns whether an owner is alive. In a store that was found empty every owner counts as alive
+/// for a while.
 ///
 /// `ARGV`: the prefix of all keys, the time during which an empty store counts as new.
 const LIVES: &str = r"
@@ -48,7 +49,8 @@ end
 
 const IS_ALIVE: &str = "return lives(ARGV[3])";
 
-/// `KEYS`: the thread, the last lease's number. `ARGV`: as above; the owner, the lifetime of the lease.
+/// `KEYS`: the thread, the last lease's number. `ARGV`: as above; the owner, the lifetime of the
+/// lease.
 const TAKE: &str = r"
 local held = redis.call('GET', KEYS[1])
 if held then
@@ -77,8 +79,9 @@ const RELEASE: &str = r"
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 ";
 
-/// `KEYS`: the run, its events, the compacted events, the channel, the last run of the thread, the run that it waits for.
-/// `ARGV`: the run, the record, its lifetime, the lifetime of the last run's name, the run that it waits for or nothing.
+/// `KEYS`: the run, its events, the compacted events, the channel, the last run of the thread, the
+/// run that it waits for. `ARGV`: the run, the record, its lifetime, the lifetime of the last run's
+/// name, the run that it waits for or nothing.
 const BEGIN: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('DEL', KEYS[2], KEYS[3])
@@ -104,8 +107,8 @@ redis.call('HSET', KEYS[1], 'record', ARGV[1])
 redis.call('HDEL', KEYS[1], 'follows')
 ";
 
-/// `KEYS`: the last run of the thread, the run before, the run after. `ARGV`: the run, the run before or nothing, the run
-/// after or nothing.
+/// `KEYS`: the last run of the thread, the run before, the run after. `ARGV`: the run, the run
+/// before or nothing, the run after or nothing.
 const UNLINK: &str = r"
 if redis.call('GET', KEYS[1]) == ARGV[1] then
     if ARGV[2] == '' then redis.call('DEL', KEYS[1])
@@ -120,9 +123,10 @@ if ARGV[2] ~= '' and ARGV[3] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
 end
 ";
 
-/// `KEYS`: the run, its events, the compacted events; the channel that announces events. `ARGV`: the run, its lifetime,
-/// whether it has ended, the number of compacted events and of their frames, these frames; the number before the
-/// others, the other frames. Returns -1 for an unknown run, 0 for an ended one, otherwise 1.
+/// `KEYS`: the run, its events, the compacted events; the channel that announces events. `ARGV`:
+/// the run, its lifetime, whether it has ended, the number of compacted events and of their frames,
+/// these frames; the number before the others, the other frames. Returns -1 for an unknown run, 0
+/// for an ended one, otherwise 1.
 const APPEND: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
@@ -151,9 +155,9 @@ redis.call('PUBLISH', KEYS[4], ARGV[1])
 return 1
 ";
 
-/// `KEYS`: the run, its events, the compacted events. `ARGV`: the number of the event before, the largest number of
-/// events. Returns the number of compacted events, these, the number before the others, these, and whether the read is
-/// complete.
+/// `KEYS`: the run, its events, the compacted events. `ARGV`: the number of the event before, the
+/// largest number of events. Returns the number of compacted events, these, the number before the
+/// others, these, and whether the read is complete.
 const READ: &str = r"
 local run = redis.call('HMGET', KEYS[1], 'last', 'folded', 'ended')
 if not run[1] then return false end
@@ -172,8 +176,8 @@ if run[3] and after + #frames == tonumber(run[1]) then has_ended = 1 end
 return {folded, old, after, frames, has_ended}
 ";
 
-/// `KEYS`: as for an append. `ARGV`: the run, the required number of the last event, the event. Returns
-/// whether the run was ended.
+/// `KEYS`: as for an append. `ARGV`: the run, the required number of the last event, the event.
+/// Returns whether the run was ended.
 const END: &str = r"
 if redis.call('HGET', KEYS[1], 'last') ~= ARGV[2] or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 local number = tonumber(ARGV[2]) + 1

@@ -19,8 +19,9 @@ const LOOK_TIME: Duration = Duration::from_secs(1);
 /// Time before another attempt to reach the store.
 const RETRY_TIME: Duration = Duration::from_millis(500);
 
-/// Shortest time between two copies of the events of a run to the store. Events in quick succession are one change, and of a run
-/// that is faster than the store mostly the compacted events are copied.
+/// Shortest time between two copies of the events of a run to the store. Events in quick succession
+/// are one change, and of a run that is faster than the store mostly the compacted events are
+/// copied.
 const COPY_TIME: Duration = Duration::from_millis(50);
 
 /// Time that an ending owner tries to copy the events of its runs to the store.
@@ -46,8 +47,8 @@ impl Replica {
         self.store.run(run).await
     }
 
-    /// Returns the conversation with the messages of a new run, if its input leaves some of it out. Otherwise, and without a
-    /// store that keeps conversations, the result is empty.
+    /// Returns the conversation with the messages of a new run, if its input leaves some of it out.
+    /// Otherwise, and without a store that keeps conversations, the result is empty.
     pub async fn history(&self, run: &str, input: &RunAgentInput) -> Vec<Message> {
         let record = match self.store.run(run).await {
             Ok(record) => record,
@@ -103,8 +104,9 @@ impl Replica {
         Ok(log)
     }
 
-    /// Ends the run of an owner that is gone, in the store, and returns the last event. A run without events has not lost its
-    /// beginning: readers insert the conversation before the run behind that.
+    /// Ends the run of an owner that is gone, in the store, and returns the last event. A run
+    /// without events has not lost its beginning: readers insert the conversation before the run
+    /// behind that.
     async fn end_lost(
         &self,
         run: &str,
@@ -152,9 +154,9 @@ impl Replica {
         RunRecord { thread, owner: self.options.id.clone(), fingerprint, input, cancel: None }
     }
 
-    /// Copies the events of a run to the store until its end, or until the run is removed from the store after `forgotten` was
-    /// cancelled. `before_end` is awaited before the end is stored and passed on to readers. Returns `false` if another owner
-    /// has ended the run.
+    /// Copies the events of a run to the store until its end, or until the run is removed from the
+    /// store after `forgotten` was cancelled. `before_end` is awaited before the end is stored and
+    /// passed on to readers. Returns `false` if another owner has ended the run.
     pub async fn share(
         &self,
         run: &str,
@@ -179,7 +181,8 @@ impl Replica {
         before_end: impl Future<Output = ()>,
     ) -> bool {
         let mut before_end = pin!(before_end.fuse());
-        let (mut changed, mut after) = (log.changed(), 0);
+        let mut changed = log.changed();
+        let mut after = 0;
         let keep = self.options.keep + self.options.lifetime;
         loop {
             changed.mark_unchanged();
@@ -221,7 +224,8 @@ impl Replica {
         }
     }
 
-    /// Follows a run of another owner until its end, or until it has had no reader here for `unread`.
+    /// Follows a run of another owner until its end, or until it has had no reader here for
+    /// `unread`.
     pub async fn mirror(&self, run: &str, record: &RunRecord, log: &RunLog, unread: Duration) {
         let more = lock(&self.mirrors).entry(run.to_owned()).or_default().clone();
         let follow = async {
@@ -281,7 +285,8 @@ impl Replica {
 
 /// Returns the first event of a run.
 fn started(record: &RunRecord) -> Event {
-    let (thread, run) = (record.input.thread_id.clone(), record.input.run_id.clone());
+    let thread = record.input.thread_id.clone();
+    let run = record.input.run_id.clone();
     let mut started = RunStartedEvent::new(thread, run);
     started.protocol_version = Some(PROTOCOL_VERSION.into());
     started.into()
@@ -315,8 +320,8 @@ mod tests {
         wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#).unwrap()
     }
 
-    /// A run of an owner that has died before the store had an event of it begins as any other, so that the conversation before
-    /// it is shown.
+    /// A run of an owner that has died before the store had an event of it begins as any other, so
+    /// that the conversation before it is shown.
     #[tokio::test(start_paused = true)]
     async fn lost_run_without_events_has_a_beginning() {
         for is_followed in [false, true] {
@@ -346,7 +351,8 @@ mod tests {
     /// Neither the store nor a reader has the end of a run before what precedes it is done.
     #[tokio::test(start_paused = true)]
     async fn end_is_stored_and_read_after_what_precedes_it() {
-        let (store, input) = (Arc::new(MemoryStore::default()), input());
+        let store = Arc::new(MemoryStore::default());
+        let input = input();
         let replica = owner("", store.clone());
         let log = Arc::new(RunLog::new(&input, LIMITS).with_held_end());
         let record = replica.record("t".to_owned(), 0, input);
@@ -401,7 +407,8 @@ mod tests {
         assert!((10..=12).contains(&count), "{count}");
     }
 
-    /// Removes a run from the store while its end is not copied yet. Returns whether the run is in the store afterwards.
+    /// Removes a run from the store while its end is not copied yet. Returns whether the run is in
+    /// the store afterwards.
     async fn is_restored(was_forgotten: bool) -> bool {
         let replica = owner("", Arc::new(MemoryStore::default()));
         let input = input();

@@ -36,7 +36,9 @@ impl Service for PageService {
 
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         let key = self.calls.fetch_add(1, Ordering::Relaxed);
-        let (user, tool, content) = (&*self.user, &*call.name, call.arguments.as_str());
+        let user = &*self.user;
+        let tool = &*call.name;
+        let content = call.arguments.as_str();
         tracing::info!(target: AUDIT, event = "tool.call", user, tool, content);
         let mut withdraw = Withdraw { events: &self.events, key, is_over: false };
         match self.own(&call.name) {
@@ -64,7 +66,8 @@ impl PageService {
         let (reply, result) = oneshot::channel();
         let mut request = NewCall::new(&*call.name, call.arguments.clone());
         request.agent_id = call.meta.as_ref().and_then(agent_call_id);
-        let (key, context) = (withdraw.key, context.clone());
+        let key = withdraw.key;
+        let context = context.clone();
         (self.events)(FromServer::Call { key, call: request, context, reply });
         let result = result.await.ok();
         withdraw.is_over = true;
@@ -90,7 +93,8 @@ impl PageService {
             };
         }
         let asking = Asking { service: self, call, key: withdraw.key };
-        let (name, arguments) = (&call.name, call.arguments.clone());
+        let name = &call.name;
+        let arguments = call.arguments.clone();
         let calling = questions.call_held(name, arguments, &self.user, &asking);
         let alive = async {
             let mut beat = interval(ALIVE_TIME);

@@ -41,15 +41,16 @@ pub enum AddressError {
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "a store of credentials has none")]
 pub struct SignInOptions {
-    /// Identity of the program. The redirect URI is the one of [`ToolServer::begin_sign_in`](crate::tools::sources::ToolServer::begin_sign_in).
+    /// Identity of the program. The redirect URI is the one of
+    /// [`ToolServer::begin_sign_in`](crate::tools::sources::ToolServer::begin_sign_in).
     pub auth: AuthOptions,
     /// The credentials of a user. A program that acts for itself requests a token in each run.
     pub store: Arc<dyn CredentialStore>,
 }
 
 impl SignInOptions {
-    /// Returns the sign-in at a server. Tokens are not sent over plain HTTP to another machine, so a server there has no
-    /// sign-in, which is an error only if the program is registered for one.
+    /// Returns the sign-in at a server. Tokens are not sent over plain HTTP to another machine, so
+    /// a server there has no sign-in, which is an error only if the program is registered for one.
     fn at(self, http: reqwest::Client, url: &str) -> Result<Option<Arc<SignIn>>, AuthError> {
         let Self { auth, store } = self;
         let is_registered = auth.registration.is_some() || auth.metadata_url.is_some();
@@ -102,7 +103,8 @@ impl ServerAddress {
                     value.set_sensitive(true);
                     headers.insert(name, value);
                 }
-                // The client panics without a default provider. A default of the program stays in place.
+                // The client panics without a default provider. A default of the program stays in
+                // place.
                 let _ = default_provider().install_default();
                 // A redirect would send the headers to another address.
                 let client = || reqwest::Client::builder().redirect(Policy::none());
@@ -150,7 +152,8 @@ impl ServerAddress {
                 }
             }
             Self::Http { http, url, sign_in, .. } => {
-                let (http, handler) = (http.clone(), Arc::new(NoHandler));
+                let http = http.clone();
+                let handler = Arc::new(NoHandler);
                 let client = McpClient::connect(http, url, options, handler, sign_in.clone()).await;
                 let client = client.map_err(|error| error.to_string())?;
                 Ok(Connected { client, process: None })

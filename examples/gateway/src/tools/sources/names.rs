@@ -4,9 +4,10 @@ use mcp_bridge::registry::{CollisionPolicy, Registry, ToolSource};
 
 /// Combines a program's own tools with those of MCP servers.
 ///
-/// A tool of a server is named `SERVER__TOOL`, so that its name depends neither on other servers nor on the order in which they
-/// connect. The program's own tools keep their names. If names collide nevertheless, a number is appended to the later one. Tools
-/// beyond [`Registry::MAX_TOOLS`] are left out.
+/// A tool of a server is named `SERVER__TOOL`, so that its name depends neither on other servers
+/// nor on the order in which they connect. The program's own tools keep their names. If names
+/// collide nevertheless, a number is appended to the later one. Tools beyond
+/// [`Registry::MAX_TOOLS`] are left out.
 pub fn merge<'a>(
     own: impl IntoIterator<Item = &'a Tool>,
     servers: impl IntoIterator<Item = (&'a str, &'a [Tool])>,

@@ -1,4 +1,5 @@
-//! One server: the connection that lists its tools, which is opened again when it ends, and those of its users.
+//! One server: the connection that lists its tools, which is opened again when it ends, and those
+//! of its users.
 use crate::tools::sources::address::{AddressError, ServerAddress, SignInOptions};
 use acp_types::v1::session_setup::McpServer;
 use jsonrpc_core::ErrorObject;
@@ -35,17 +36,20 @@ pub struct ServerOptions {
     pub secrets: Vec<String>,
     /// Time for the server to start and to list its tools.
     pub start_time: Duration,
-    /// Time for a tool to answer. It starts again with each progress notification, and when the user has answered.
+    /// Time for a tool to answer. It starts again with each progress notification, and when the
+    /// user has answered.
     pub call_time: Duration,
     /// Time for a process to exit after the end of its input.
     pub exit_grace: Duration,
-    /// Whether all users share one connection. Otherwise each user has a process or a session of their own; the first has the one
-    /// that lists the tools. On a shared connection, a question that names no call is refused, as by
+    /// Whether all users share one connection. Otherwise each user has a process or a session of
+    /// their own; the first has the one that lists the tools. On a shared connection, a question
+    /// that names no call is refused, as by
     /// [`ClientOptions::is_shared`](mcp_bridge::client::ClientOptions::is_shared).
     pub is_shared: bool,
     /// Maximum number of open calls of one user on a shared connection. Further ones wait.
     pub max_shared_calls: usize,
-    /// Maximum number of connections of users, besides that of the first. An unused one is closed in favour of another.
+    /// Maximum number of connections of users, besides that of the first. An unused one is closed
+    /// in favour of another.
     pub max_connections: usize,
     /// Time after which an unused connection of a user, other than the first, is closed.
     pub idle_time: Duration,
@@ -156,13 +160,14 @@ impl ToolServer {
         self.first().state.borrow().description.clone()
     }
 
-    /// Returns the changes from now on: of the lists, and of resources that the user [watches](Self::watch_resource). After an
-    /// interruption, all of them are reported as changed.
+    /// Returns the changes from now on: of the lists, and of resources that the user
+    /// [watches](Self::watch_resource). After an interruption, all of them are reported as changed.
     pub fn subscribe(&self, user: &str) -> ServerChanges {
         self.users.subscribe(user)
     }
 
-    /// Subscribes a user to changes of a resource, until the result is dropped. Returns `None` if too many resources are watched.
+    /// Subscribes a user to changes of a resource, until the result is dropped. Returns `None` if
+    /// too many resources are watched.
     pub fn watch_resource(&self, user: &str, uri: &str) -> Option<WatchedResource> {
         self.users.watch(user, uri)
     }
@@ -180,8 +185,8 @@ impl ToolServer {
         }
     }
 
-    /// Begins a sign-in, and returns the page that the user has to open. It redirects to `redirect_uri`. `None` if no user is
-    /// needed.
+    /// Begins a sign-in, and returns the page that the user has to open. It redirects to
+    /// `redirect_uri`. `None` if no user is needed.
     ///
     /// # Errors
     /// Returns an error if the authorization server cannot be used, or the server has no sign-in.
@@ -194,10 +199,12 @@ impl ToolServer {
         Ok(page)
     }
 
-    /// Ends a sign-in with the URL that the page redirected to and the secret of the browser, and connects.
+    /// Ends a sign-in with the URL that the page redirected to and the secret of the browser, and
+    /// connects.
     ///
     /// # Errors
-    /// Returns an error if the sign-in was rejected, or the redirect belongs to another one or comes from another browser.
+    /// Returns an error if the sign-in was rejected, or the redirect belongs to another one or
+    /// comes from another browser.
     pub async fn finish_sign_in(&self, redirect: &str, browser: &str) -> Result<(), AuthError> {
         let sign_in = self.first().address.sign_in().ok_or(AuthError::OtherSignIn)?;
         sign_in.finish(redirect, browser).await?;
@@ -211,10 +218,12 @@ impl ToolServer {
         self.first().wake.notify_one();
     }
 
-    /// Removes the credentials, and ends the connections. Returns whether the authorization server has revoked them.
+    /// Removes the credentials, and ends the connections. Returns whether the authorization server
+    /// has revoked them.
     ///
     /// # Errors
-    /// Returns an error if the credentials are removed, but the authorization server did not answer.
+    /// Returns an error if the credentials are removed, but the authorization server did not
+    /// answer.
     pub async fn sign_out(&self) -> Result<bool, AuthError> {
         let sign_in = self.first().address.sign_in().ok_or(AuthError::OtherSignIn)?;
         let outcome = sign_in.sign_out().await;
@@ -260,7 +269,8 @@ impl ToolServer {
     /// Starts a request for a user that is no call of a tool, such as `resources/read`.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be reached, its version does not define the method, or too many users have calls.
+    /// Returns an error if the server cannot be reached, its version does not define the method, or
+    /// too many users have calls.
     pub async fn request(
         &self,
         user: &str,
@@ -341,7 +351,8 @@ pub struct ServerCall {
 }
 
 impl ServerCall {
-    /// Waits for the next event. Only the time of this wait counts towards the time limit of the tool.
+    /// Waits for the next event. Only the time of this wait counts towards the time limit of the
+    /// tool.
     pub async fn next(&mut self) -> CallEvent {
         let event = timeout(self.time, self.call.next()).await;
         event.unwrap_or(CallEvent::Ended(Err(CallError::Silent)))

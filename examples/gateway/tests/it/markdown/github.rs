@@ -1,4 +1,5 @@
-//! Constructs of GitHub Flavored Markdown. The expected elements are those of the specification's examples.
+//! Constructs of GitHub Flavored Markdown. The expected elements are those of the specification's
+//! examples.
 use super::html;
 use gateway::markdown::{MAX_TEXT, Source, TooMuch, render};
 

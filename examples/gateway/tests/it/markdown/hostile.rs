@@ -4,7 +4,8 @@ use gateway::markdown::{Format, MAX_TEXTS, Source, TIME, TooMuch, render_all};
 use proptest::prelude::*;
 use std::time::Instant;
 
-/// Attempts to run a script or to load a resource. The checks of the gateway's page show them in a browser.
+/// Attempts to run a script or to load a resource. The checks of the gateway's page show them in a
+/// browser.
 const ATTEMPTS: &str = include_str!("attempts.json");
 
 /// The tags of a serialized document: text has no `<` in it.
@@ -110,8 +111,8 @@ fn attempts_have_no_effect() {
     }
 }
 
-/// Checks that a text in another format than Markdown contains only the elements, attributes and classes of its format, and that
-/// each element ends.
+/// Checks that a text in another format than Markdown contains only the elements, attributes and
+/// classes of its format, and that each element ends.
 fn is_of_format(html: &str) -> Result<(), String> {
     let mut open = Vec::new();
     for tag in tags(html) {
@@ -183,7 +184,8 @@ fn attempts_have_no_effect_in_other_formats() {
     }
 }
 
-/// A definition of JavaScript may not end with a comment behind a name, also inside of other languages.
+/// A definition of JavaScript may not end with a comment behind a name, also inside of other
+/// languages.
 #[test]
 fn comments_of_javascript_end() {
     let texts = ["x /* a */\n", "<script>\nx /* a */\n</script>\n", "```js\nx /* a */\n```\n"];
@@ -349,7 +351,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// No combination of pieces becomes an element, attribute or class that its format does not have.
+    /// No combination of pieces becomes an element, attribute or class that its format does not
+    /// have.
     #[test]
     fn pieces_have_no_effect_in_other_formats(
         text in prop::collection::vec(pieces(), 0..24),

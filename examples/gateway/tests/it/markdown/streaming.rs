@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 /// Renders a text as a page does: what is finished is not rendered again.
 fn streamed(parts: &[String]) -> (String, bool) {
-    let (mut shown, mut open, mut has_references) = (String::new(), String::new(), false);
+    let mut shown = String::new();
+    let mut open = String::new();
+    let mut has_references = false;
     for (number, part) in parts.iter().enumerate() {
         open.push_str(part);
         let is_last = number + 1 == parts.len();

@@ -85,10 +85,10 @@ async fn whole_request_reaches_the_endpoint() {
         { "role": "user", "content": "Look again" },
     ]);
     assert_eq!(body["messages"], messages);
-    assert_eq!(
-        (&body["max_tokens"], &body["temperature"], &body["stop"], &body["model"]),
-        (&json!(20), &json!(0.5), &json!(["."]), &json!("small"))
-    );
+    assert_eq!(&body["max_tokens"], &json!(20));
+    assert_eq!(&body["temperature"], &json!(0.5));
+    assert_eq!(&body["stop"], &json!(["."]));
+    assert_eq!(&body["model"], &json!("small"));
     assert_eq!(body.get("tools"), None);
 }
 
@@ -132,7 +132,8 @@ async fn what_the_model_cannot_take_is_an_error_and_not_left_out() {
     ];
     for (params, message) in rows {
         let error = sample(&model, &params).await.expect_err(message);
-        assert_eq!((error.code.0, &*error.message), (-32602, message));
+        assert_eq!(error.code.0, -32602);
+        assert_eq!(&*error.message, message);
     }
     assert!(requests.try_recv().is_err(), "nothing was sent");
 }
@@ -142,6 +143,7 @@ async fn script_answers_the_last_message() {
     let model = model(&ModelSettings::default());
     let params = json!({ "messages": [user("hello")], "maxTokens": 9 });
     let result = sample(&model, &params).await.expect("an answer");
-    assert_eq!((&*result.model, result.stop_reason), ("helper", None));
+    assert_eq!(&*result.model, "helper");
+    assert_eq!(result.stop_reason, None);
     assert!(!serde_json::to_value(&result.content).expect("JSON")["text"].is_null());
 }

@@ -148,7 +148,8 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
 
 /// Returns the outcomes of a sequence of steps.
 pub(crate) async fn all(store: Arc<dyn RunStore>, steps: &[Step]) -> Vec<String> {
-    let (mut all, mut last) = (Vec::new(), [0; 2]);
+    let mut all = Vec::new();
+    let mut last = [0; 2];
     for step in steps {
         all.push(take(&*store, &mut last, step).await);
     }

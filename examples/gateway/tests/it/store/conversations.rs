@@ -106,7 +106,8 @@ pub(crate) async fn keeps_messages(store: &dyn RunStore) {
     assert_eq!(ids_before(store, "k5").await, ["m", "n", "o"]);
 }
 
-/// A client without the conversation that answers a question with its last message leaves the conversation as it is.
+/// A client without the conversation that answers a question with its last message leaves the
+/// conversation as it is.
 pub(crate) async fn continues_with_answers(store: &dyn RunStore) {
     let name = thread("u", "answers");
     run(store, "a1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
@@ -118,7 +119,8 @@ pub(crate) async fn continues_with_answers(store: &dyn RunStore) {
     assert_eq!(ids_before(store, "a3").await, ["m", "n", "o", "p"]);
 }
 
-/// A client that has missed a part of the last answer, and goes on, removes nothing. One that asks again does.
+/// A client that has missed a part of the last answer, and goes on, removes nothing. One that asks
+/// again does.
 pub(crate) async fn keeps_missed_answers(store: &dyn RunStore) {
     let [m, o, q] = [("m", "Hi"), ("o", "More"), ("q", "On")].map(|(id, it)| user_message(id, it));
     let assistant =
@@ -233,7 +235,8 @@ async fn texts_before(store: &dyn RunStore, run: &str) -> Vec<String> {
     record.input.messages.iter().map(text).collect()
 }
 
-/// A run that waits for the end of another one has the whole answer of that one, however much of it the client had.
+/// A run that waits for the end of another one has the whole answer of that one, however much of it
+/// the client had.
 pub(crate) async fn continues_after_waiting(store: &dyn RunStore) {
     let name = thread("u", "waiting");
     let [m, o, q] = [("m", "Hi"), ("o", "More"), ("q", "On")].map(|(id, it)| user_message(id, it));

@@ -24,7 +24,8 @@ fn open(path: &Path) -> Result<FileStore, FileError> {
     )
 }
 
-/// Runs the program until it has accepted about `changes` changes, and kills it. Returns the numbers of the accepted events.
+/// Runs the program until it has accepted about `changes` changes, and kills it. Returns the
+/// numbers of the accepted events.
 fn killed_after(changes: u64, path: &Path, prefix: &str) -> BTreeMap<String, u64> {
     let mut writer = Command::new(env!("CARGO_BIN_EXE_store-writer"))
         .arg(path)

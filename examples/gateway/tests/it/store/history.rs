@@ -77,7 +77,8 @@ fn text() -> impl Strategy<Value = String> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// For any texts and any search, a user finds the own conversations that contain it, in any case.
+    /// For any texts and any search, a user finds the own conversations that contain it, in any
+    /// case.
     #[test]
     fn search_finds_every_conversation_with_the_text(
         texts in prop::collection::vec((prop_oneof![Just("u"), Just("user"), Just("other")], text()), 0..8),
@@ -115,7 +116,8 @@ async fn list_is_read_in_parts() {
         let name = number.to_string();
         run(&store, &name, &thread("u", &name), &user_message("m", &name), &[]).await;
     }
-    let (mut titles, mut after) = (Vec::new(), None);
+    let mut titles = Vec::new();
+    let mut after = None;
     loop {
         let query = ThreadQuery { search: None, after, limit: Some(3) };
         let page = store.threads("u", query).await.expect("a list");
@@ -131,7 +133,8 @@ async fn list_is_read_in_parts() {
 
 #[tokio::test]
 async fn title_of_the_user_outranks_that_of_the_agent_and_of_the_prompt() {
-    let (store, name) = (memory(), thread("u", "a"));
+    let store = memory();
+    let name = thread("u", "a");
     let value = |title: &str| Raw::from_text(format!(r#"{{"title":"{title}"}}"#)).expect("JSON");
     let retitled = |title| [CustomEvent::new("acp.session_info", value(title)).into()];
     let prompt = user_message("m", &"word ".repeat(50));
@@ -148,7 +151,8 @@ async fn title_of_the_user_outranks_that_of_the_agent_and_of_the_prompt() {
 
 #[tokio::test]
 async fn last_run_of_a_thread_outlives_its_retention() {
-    let (store, name) = (memory(), thread("u", "a"));
+    let store = memory();
+    let name = thread("u", "a");
     for run_name in ["1", "2"] {
         run(&store, run_name, &name, &user_message("m", "Hi"), &[]).await;
         store.retire_run(run_name).await.expect("a change");
@@ -180,7 +184,8 @@ async fn run_of_another_thread_may_have_the_id_of_a_retired_one() {
 
 #[tokio::test]
 async fn refused_run_leaves_the_history_as_it_was() {
-    let (store, name) = (memory(), thread("u", "a"));
+    let store = memory();
+    let name = thread("u", "a");
     assert!(store.begin_run("0", &record(&name, &user_message("m", "Hi"))).await.expect("a run"));
     store.forget_run("0").await.expect("a change");
     assert_eq!(titles(&store, "").await, [""; 0], "the conversation has not begun");
@@ -193,7 +198,8 @@ async fn refused_run_leaves_the_history_as_it_was() {
 
 #[tokio::test]
 async fn activities_of_earlier_runs_stay_at_their_place() {
-    let (store, name) = (memory(), thread("u", "a"));
+    let store = memory();
+    let name = thread("u", "a");
     let content: Extra = wire::decode(r#"{"steps":1}"#).expect("JSON");
     let mut events = answer("n", "Done.");
     events.insert(0, ActivitySnapshotEvent::new("plan", "PLAN", content).into());
@@ -286,7 +292,8 @@ async fn waiting_run_has_the_whole_answer_before_it() {
 
 #[tokio::test]
 async fn removed_conversation_leaves_nothing() {
-    let (store, name) = (memory(), thread("u", "a"));
+    let store = memory();
+    let name = thread("u", "a");
     run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;
     store.remember(&name.text(), Some("session")).await.expect("a text");
     assert!(store.remove(&name).await.expect("a change"));
@@ -310,12 +317,14 @@ async fn run_cut_off_by_a_crash_is_not_running() {
     assert!(store.run("1").await.expect("a read").is_some(), "its events can be read");
 }
 
-/// Returns the size of the file after writing `count` conversations of about 100 kB within a limit of 1 MB.
+/// Returns the size of the file after writing `count` conversations of about 100 kB within a limit
+/// of 1 MB.
 async fn written(path: &Path, count: usize) -> (Vec<String>, u64) {
     let limits = FileLimits { bytes: 1 << 20, ..LIMITS };
     let store = FileStore::open(path, limits).expect("a file");
     for number in 0..count {
-        let (name, text) = (number.to_string(), "x".repeat(100_000));
+        let name = number.to_string();
+        let text = "x".repeat(100_000);
         let message = user_message("m", &number.to_string());
         run(&store, &name, &thread("u", &name), &message, &answer("n", &text)).await;
         store.retire_run(&name).await.expect("a change");
@@ -448,7 +457,8 @@ fn contents(messages: &[Value]) -> Vec<Value> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
-    /// A client that goes on removes no message and doubles none, whatever it has missed of the answers.
+    /// A client that goes on removes no message and doubles none, whatever it has missed of the
+    /// answers.
     #[test]
     fn client_that_goes_on_removes_nothing(
         turns in prop::collection::vec(turn(), 1..4),

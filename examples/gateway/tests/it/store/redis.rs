@@ -94,10 +94,12 @@ async fn waiting_run_has_the_whole_answer_before_it() {
     continues_after_waiting(&grown().await).await;
 }
 
-/// The messages of runs are known to the next ones after the runs expired, and if their owner was lost.
+/// The messages of runs are known to the next ones after the runs expired, and if their owner was
+/// lost.
 #[tokio::test]
 async fn messages_outlive_their_runs() {
-    let (store, name) = (grown().await, thread("u", "a"));
+    let store = grown().await;
+    let name = thread("u", "a");
     assert!(store.begin_run("0", &record(&name, &user_message("z", "No"))).await.expect("a run"));
     store.forget_run("0").await.expect("a change");
     run(&store, "1", &name, &user_message("m", "Hi"), &answer("n", "Ho")).await;

@@ -104,7 +104,8 @@ fn conversation() -> impl Strategy<Value = (usize, u8, usize)> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// For any order of runs, a user has in the list and in the trash what the user would have alone.
+    /// For any order of runs, a user has in the list and in the trash what the user would have
+    /// alone.
     #[test]
     fn users_do_not_affect_each_other(runs in prop::collection::vec(conversation(), 0..24)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -78,7 +78,8 @@ async fn tools_change_and_are_called() {
     assert_eq!(text(&server, "one").await, "one of {}");
     let mut changes = server.subscribe("ada");
     let known = async {
-        // The notification is lost unless the subscription is open, so the change is announced until it is seen.
+        // The notification is lost unless the subscription is open, so the change is announced
+        // until it is seen.
         while server.tools().len() < 2 {
             *service.0.lock().expect("alive") = vec!["one", "two"];
             endpoint.tools_changed();

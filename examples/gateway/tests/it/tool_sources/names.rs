@@ -35,8 +35,8 @@ fn servers_with_the_same_tools_do_not_collide() {
 
 #[test]
 fn name_does_not_depend_on_other_servers() {
-    let (alone, both) =
-        (merged(&[], &[("b", &["add"])]), merged(&["add"], &[("a", &["add"]), ("b", &["add"])]));
+    let alone = merged(&[], &[("b", &["add"])]);
+    let both = merged(&["add"], &[("a", &["add"]), ("b", &["add"])]);
     let of =
         |registry: &Registry| registry.name_of(&ToolSource::mcp("b"), "add").map(str::to_owned);
     assert_eq!(of(&alone), of(&both));
@@ -51,7 +51,8 @@ fn own_tool_with_the_name_of_a_server_keeps_it() {
 }
 
 proptest! {
-    /// Every tool of every source is found under exactly one name, which models accept, and leads back to it.
+    /// Every tool of every source is found under exactly one name, which models accept, and leads
+    /// back to it.
     #[test]
     fn each_tool_has_one_name_that_leads_to_it(
         own in prop::collection::btree_set("[a-c_]{1,4}|\\PC{1,80}", 0..6),
@@ -76,7 +77,8 @@ proptest! {
             prop_assert!((1..=64).contains(&registered.name.len()), "{}", registered.name);
             prop_assert!(registered.name.chars().all(is_plain), "{}", registered.name);
             let found = registry.find(&registered.name).expect("the tool");
-            prop_assert_eq!((&found.source, &found.tool), (&registered.source, &registered.tool));
+            prop_assert_eq!(&found.source, &registered.source);
+            prop_assert_eq!(&found.tool, &registered.tool);
         }
         for name in &own {
             prop_assert!(registry.name_of(&ToolSource::Local, name).is_some(), "{name}");

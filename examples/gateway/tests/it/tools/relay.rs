@@ -1,4 +1,5 @@
-//! Prompts, resources, completions and changes pass between all pairs of generations, and skills since 2026-07-28.
+//! Prompts, resources, completions and changes pass between all pairs of generations, and skills
+//! since 2026-07-28.
 use crate::tools::world::{World, passes, request};
 use acp_types::v1::elicitation::ElicitationAction;
 use gateway::tools::FromServer;
@@ -153,7 +154,8 @@ async fn missing_resource_has_the_error_of_the_version_of_the_agent() {
         let read = request("resources/read", &json!({ "uri": "note:9" }));
         let Err(CallError::Refused(error)) = client.request(read).await else { panic!("error") };
         let expected = if agent == Era::Modern { -32602 } else { -32002 };
-        assert_eq!((error.code.0, &*error.message), (expected, "no such note"));
+        assert_eq!(error.code.0, expected);
+        assert_eq!(&*error.message, "no such note");
     }
 }
 
@@ -161,7 +163,8 @@ async fn missing_resource_has_the_error_of_the_version_of_the_agent() {
 async fn changes_pass_between_all_generations() {
     for (server, agent) in PAIRS {
         let world = World::new(server).await;
-        let (client, other) = (world.agent(agent).await, world.agent(Era::Modern).await);
+        let client = world.agent(agent).await;
+        let other = world.agent(Era::Modern).await;
         let uris = |uris: &[&str]| uris.iter().map(ToString::to_string).collect::<Vec<_>>();
         let filter = SubscriptionFilter::new().with_prompts_list_changed(true);
         let both = filter.clone().with_resource_subscriptions(uris(&["note:1", "note:2"]));
@@ -196,7 +199,8 @@ async fn question_about_a_resource_is_for_the_user_of_the_conversation() {
         let answered = async {
             while let Some(event) = inbox.recv().await {
                 let FromServer::Ask { question, reply, .. } = event else { continue };
-                assert_eq!((&*question.tool, &*question.message), ("note:secret", "Show it?"));
+                assert_eq!(&*question.tool, "note:secret");
+                assert_eq!(&*question.message, "Show it?");
                 reply.send(ElicitationAction::Decline(Extra::new())).expect("a reader");
                 return;
             }
@@ -214,7 +218,8 @@ async fn question_of_a_cancelled_request_is_withdrawn() {
         let client = world.agent(agent).await;
         let secret = request("resources/read", &json!({ "uri": "note:secret" }));
         let read = client.open_request(secret).await.expect("open");
-        let (mut read, mut asked) = (Some(read), None);
+        let mut read = Some(read);
+        let mut asked = None;
         while let Some(event) = inbox.recv().await {
             match event {
                 FromServer::Ask { key, .. } => {

@@ -203,7 +203,8 @@ impl World {
         world
     }
 
-    /// Creates a server of a generation, and its relay. The receiver gets what the conversation has to answer.
+    /// Creates a server of a generation, and its relay. The receiver gets what the conversation has
+    /// to answer.
     pub(crate) async fn with_user(era: Era) -> (Self, mpsc::Receiver<FromServer>) {
         let notes = Arc::<Notes>::default();
         let upstream = Endpoint::new(notes.clone(), EndpointOptions::default());
@@ -263,7 +264,8 @@ pub(crate) fn request(method: &str, params: &Value) -> ClientRequest {
     ClientRequest::decode(method, Some(params.as_ref())).expect("params")
 }
 
-/// Waits for a change. Earlier ones are skipped, because a change is reported twice while a subscription is replaced.
+/// Waits for a change. Earlier ones are skipped, because a change is reported twice while a
+/// subscription is replaced.
 pub(crate) async fn passes(
     changes: &mut broadcast::Receiver<ServerChange>,
     expected: &ServerChange,

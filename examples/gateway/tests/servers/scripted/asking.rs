@@ -1,4 +1,5 @@
-//! A server up to 2025-11-25 that asks when a second call has come, first for the call that came first, and names no call.
+//! A server up to 2025-11-25 that asks when a second call has come, first for the call that came
+//! first, and names no call.
 use serde_json::{Value, json};
 
 /// Calls without a result.

@@ -177,7 +177,8 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 
 #[cfg(unix)]
 proptest! {
-    /// Nothing is written outside of the folder, and no link leads out, for any entries in any order.
+    /// Nothing is written outside of the folder, and no link leads out, for any entries in any
+    /// order.
     #[test]
     fn unpacked_archive_stays_in_its_folder(
         entries in prop::collection::vec((kind(), path(), path()), 0..8),

@@ -68,9 +68,11 @@ impl Keys {
         if keys.is_empty() { Err(KeysError::Unusable) } else { Ok(Self(keys)) }
     }
 
-    /// Returns the keys that may have signed a token. A token without a key id needs a provider with one such key.
+    /// Returns the keys that may have signed a token. A token without a key id needs a provider
+    /// with one such key.
     ///
-    /// Spec: [OpenID Connect Core, section 10.1](https://openid.net/specs/openid-connect-core-1_0.html#Signing)
+    /// Spec: [OpenID Connect Core, section
+    /// 10.1](https://openid.net/specs/openid-connect-core-1_0.html#Signing)
     pub(super) fn of<'a>(&'a self, header: &'a Header) -> impl Iterator<Item = &'a DecodingKey> {
         let fitting = |key: &&Key| key.fits(header.algorithm);
         let is_only = header.key.is_some() || self.0.iter().filter(fitting).count() == 1;

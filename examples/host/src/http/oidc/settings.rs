@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 /// Users of an OpenID Connect provider, if an issuer is set.
 ///
-/// Spec: [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068#section-4), for the validation of access tokens
+/// Spec: [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068#section-4), for the validation of access
+/// tokens
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OidcSettings {

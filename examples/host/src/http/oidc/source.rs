@@ -21,7 +21,8 @@ const FETCH_TIME: Duration = Duration::from_secs(5);
 
 /// Path of the metadata below the issuer.
 ///
-/// Spec: [OpenID Connect Discovery, section 4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
+/// Spec: [OpenID Connect Discovery, section
+/// 4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
 const METADATA: &str = "/.well-known/openid-configuration";
 
 /// The source of the keys.

@@ -16,7 +16,8 @@ const MAX_NAME: usize = 256;
 /// Permitted difference between the clocks of the provider and of this machine, in seconds.
 const LEEWAY: u64 = 60;
 
-/// Types of tokens that name a user. Others, such as `logout+jwt`, have the same issuer and audience.
+/// Types of tokens that name a user. Others, such as `logout+jwt`, have the same issuer and
+/// audience.
 ///
 /// Spec: [RFC 8725, section 3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11)
 const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
@@ -139,7 +140,8 @@ fn texts(value: &Value) -> impl Iterator<Item = &str> {
     value.as_str().into_iter().chain(list.iter().filter_map(Value::as_str))
 }
 
-/// Returns whether a claim can name a user. The empty name is that of all callers without authentication.
+/// Returns whether a claim can name a user. The empty name is that of all callers without
+/// authentication.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= MAX_NAME && !name.chars().any(char::is_control)
 }

@@ -55,7 +55,8 @@ fn age(folder: &TempDir, hours: u64) {
 
 #[test]
 fn document_is_requested_again_after_six_hours() {
-    let (server, folder) = (server("200 OK", "", AGENT.into()), TempDir::new().unwrap());
+    let server = server("200 OK", "", AGENT.into());
+    let folder = TempDir::new().unwrap();
     for (hours, requests) in [(0, 1), (5, 1), (7, 2), (0, 2)] {
         if requests + hours > 1 {
             age(&folder, hours as u64);
@@ -81,7 +82,8 @@ fn old_copy_is_used_with_a_warning_while_the_address_fails() {
         ("200 OK", vec![b' '; MAX_DOCUMENT_BYTES as usize + 1], "expected at most"),
         ("200 OK", vec![0xff], "UTF-8"),
     ] {
-        let (server, folder) = (server(status, "", body), TempDir::new().unwrap());
+        let server = server(status, "", body);
+        let folder = TempDir::new().unwrap();
         let error = load(&server.address, &folder).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "a bad document is not copied");

@@ -96,7 +96,8 @@ fn checksum_of_registry_is_checked() {
     for (sum, is_right) in
         [(digest.clone(), true), (format!("sha256:{digest}"), true), ("0".repeat(64), false)]
     {
-        let (server, folder) = (server("200 OK", "", archive("x")), TempDir::new().unwrap());
+        let server = server("200 OK", "", archive("x"));
+        let folder = TempDir::new().unwrap();
         let catalog = catalog(&server.address, &format!(r#","sha256":"{sum}""#));
         match install(&catalog, folder.path()) {
             Ok(_) => assert!(is_right, "{sum}"),
@@ -117,7 +118,8 @@ fn failing_downloads_install_nothing() {
         ("200 OK", "", b"<html>".to_vec(), "got another file"),
         ("302 Found", "location: http://archives.example/a.tar.gz\r\n", Vec::new(), "got another"),
     ] {
-        let (server, folder) = (server(status, header, body), TempDir::new().unwrap());
+        let server = server(status, header, body);
+        let folder = TempDir::new().unwrap();
         let catalog = catalog(&server.address, "");
         let limits = Limits { archive_bytes: 1024, ..Limits::default() };
         let plan = Installation::new(catalog.agent("new-one").unwrap(), folder.path());

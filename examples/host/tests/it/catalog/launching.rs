@@ -81,7 +81,8 @@ fn other_words_are_commands() {
     let path = folder.path().join(if cfg!(windows) { "gemini.cmd" } else { "gemini" });
     let path = path.to_str().unwrap().to_owned();
     let launch = Catalog::known().unwrap().launch_words(vec![path.clone()], &programs).unwrap();
-    assert_eq!((launch.words, launch.agent), (vec![path], None));
+    assert_eq!(launch.words, vec![path]);
+    assert_eq!(launch.agent, None);
 }
 
 #[test]

@@ -47,7 +47,8 @@ impl Server {
     async fn start(limits: ConnectionLimits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (site, auth) = (SiteSettings::default(), AuthSettings::default());
+        let site = SiteSettings::default();
+        let auth = AuthSettings::default();
         let of_user = UserLimits { at_work: 100, a_minute: 1000 };
         let (access, token) = Access::new(&site, &auth, of_user, address).unwrap();
         let read = async |body: Body| match to_bytes(body, 1000).await {
@@ -271,7 +272,8 @@ async fn frame_of(client: &mut TcpStream, kind: u8, stream: u32) -> Vec<u8> {
     }
 }
 
-/// The client answers pings and acknowledges all that it receives, so that its socket is not at a standstill.
+/// The client answers pings and acknowledges all that it receives, so that its socket is not at a
+/// standstill.
 #[tokio::test]
 async fn stream_without_a_window_ends_and_others_continue() {
     let server = Server::start(ConnectionLimits { write: SHORT, ..LIMITS }).await;

@@ -346,7 +346,8 @@ async fn keys_are_read_again_and_expire() {
     let mut settings = settings();
     settings.jwks_file = Some(path.clone());
     let access = new_access(&settings).unwrap();
-    let (rsa, ec) = (token("RS256"), token("ES256"));
+    let rsa = token("RS256");
+    let ec = token("ES256");
     assert_eq!(send(&access, &rsa).await.0, 200);
     // The key of the token is withdrawn.
     let mut set: Value = serde_json::from_str(&key_set()).unwrap();

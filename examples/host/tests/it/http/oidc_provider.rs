@@ -26,8 +26,10 @@ impl Provider {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (keys, read) = (Arc::new(Mutex::new(key_set())), Arc::<AtomicUsize>::default());
-        let (served, counted) = (keys.clone(), read.clone());
+        let keys = Arc::new(Mutex::new(key_set()));
+        let read = Arc::<AtomicUsize>::default();
+        let served = keys.clone();
+        let counted = read.clone();
         let serve_keys = async move || {
             counted.fetch_add(1, Ordering::SeqCst);
             served.lock().unwrap().clone()
@@ -107,8 +109,10 @@ async fn tokens_that_cannot_be_valid_cause_no_fetch() {
 async fn fetch_goes_on_without_its_request() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/keys", listener.local_addr().unwrap());
-    let (begun, released) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (begins, waits) = (begun.clone(), released.clone());
+    let begun = Arc::new(Notify::new());
+    let released = Arc::new(Notify::new());
+    let begins = begun.clone();
+    let waits = released.clone();
     let serve_keys = async move || {
         begins.notify_one();
         waits.notified().await;
@@ -157,7 +161,8 @@ async fn reload_keeps_keys_of_the_same_provider() {
     assert_eq!(send(&access, &token("RS256")).await.0, 503);
 }
 
-/// Serves metadata, which this function creates for the URL of the provider, and returns the answer to a valid token.
+/// Serves metadata, which this function creates for the URL of the provider, and returns the answer
+/// to a valid token.
 async fn with_metadata(metadata: impl FnOnce(&str) -> Value) -> (u16, String) {
     let provider = Provider::start().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -86,7 +86,8 @@ async fn fetch(address: SocketAddr, trusted: &Made) -> Result<String, std::io::E
 
 #[tokio::test]
 async fn certificate_is_replaced_while_server_runs() {
-    let (first, second) = (made(), made());
+    let first = made();
+    let second = made();
     let files = Files::with(&first);
     let tls = Arc::new(files.load());
     let address = start(tls.clone(), LIMITS).await;
@@ -127,7 +128,8 @@ async fn clear_text_is_refused() {
 
 #[test]
 fn files_are_checked() {
-    let (one, other) = (Files::with(&made()), Files::with(&made()));
+    let one = Files::with(&made());
+    let other = Files::with(&made());
     let load = |cert: PathBuf, key: PathBuf| {
         Tls::load(Some(cert), Some(key)).err().map(|error| error.to_string())
     };

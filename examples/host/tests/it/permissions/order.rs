@@ -209,7 +209,8 @@ fn any_call() -> impl Strategy<Value = Value> {
         json!("rm x"),
         json!({"a": 1}),
     ];
-    let (kind, command) = (prop::sample::select(kinds), prop::sample::select(commands));
+    let kind = prop::sample::select(kinds);
+    let command = prop::sample::select(commands);
     let paths = prop::collection::vec(prop::sample::select(paths), 0..3);
     (kind, command, paths).prop_map(|(kind, command, paths)| {
         let locations: Vec<_> = paths.iter().map(|path| json!({"path": path})).collect();
@@ -235,8 +236,8 @@ proptest! {
         prop_assert_eq!(decided, alone);
     }
 
-    /// A rule that could match and denies is never passed over: a call that it denies with known values is not allowed with
-    /// values that cannot be compared.
+    /// A rule that could match and denies is never passed over: a call that it denies with known
+    /// values is not allowed with values that cannot be compared.
     #[test]
     fn denied_call_is_not_allowed_in_another_spelling(
         path in prop::sample::select(vec!["keys/a", "./keys/a", "src/../keys/a", "keys//a", "src/../../x/keys/a", "KEYS/a", "keys/{a}", "$PWD/keys/a"]),

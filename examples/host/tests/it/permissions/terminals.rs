@@ -19,7 +19,8 @@ fn rule(conditions: &str, action: &str) -> String {
 #[test]
 fn rules_compare_program_and_arguments() {
     let reject = rule("command = ['rm *', 'git push *']", "reject");
-    let (rejected, asked) = (Some(Action::Reject), Some(Action::Ask));
+    let rejected = Some(Action::Reject);
+    let asked = Some(Action::Ask);
     for (params, expected) in [
         (json!({"command": "rm", "args": ["-rf", "x"]}), rejected),
         (json!({"command": "/bin/RM", "args": ["x"]}), rejected),
@@ -56,7 +57,8 @@ fn other_conditions_hold_as_for_a_command() {
     }
     let first = rule("command = 'rm *'", "allow") + &rule("", "reject");
     assert_eq!(decide(&first, &remove).map(|it| it.action()), Some(Action::Allow));
-    let (inside, outside) = (env!("CARGO_MANIFEST_DIR").to_owned() + "/src", "/".to_owned());
+    let inside = env!("CARGO_MANIFEST_DIR").to_owned() + "/src";
+    let outside = "/".to_owned();
     for (cwd, expected) in [(inside, Some(Action::Reject)), (outside, Some(Action::Ask))] {
         let list = json!({"command": "ls", "cwd": cwd});
         let decision = decide(&rule("path = 'src'", "reject"), &list);

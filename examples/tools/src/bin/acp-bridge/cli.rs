@@ -6,10 +6,11 @@ use clap::builder::TypedValueParser;
 use core::time::Duration;
 use std::path::PathBuf;
 
-/// Connects an editor and an agent that speak different versions of the Agent Client Protocol (ACP).
+/// Connects an editor and an agent that speak different versions of the Agent Client Protocol
+/// (ACP).
 ///
-/// Runs COMMAND as the agent and converts the messages of both sides on standard input and output. If both sides speak the
-/// same version, all bytes pass unchanged.
+/// Runs COMMAND as the agent and converts the messages of both sides on standard input and output.
+/// If both sides speak the same version, all bytes pass unchanged.
 #[derive(Debug, Parser)]
 #[command(name = "acp-bridge", version, override_usage = "acp-bridge [OPTIONS] -- COMMAND...", after_help = EXIT_STATUS)]
 pub(crate) struct Options {
@@ -25,7 +26,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) verbose: bool,
 
-    /// Seconds that the agent may take to exit after the editor has disconnected, before it is terminated
+    /// Seconds that the agent may take to exit after the editor has disconnected, before it is
+    /// terminated
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) grace: Duration,
 

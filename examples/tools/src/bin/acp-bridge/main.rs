@@ -1,4 +1,5 @@
-//! A bridge between an editor and an agent that speak different versions of the Agent Client Protocol.
+//! A bridge between an editor and an agent that speak different versions of the Agent Client
+//! Protocol.
 //!
 //! ```text
 //!                  ┌ lines ─ Bridge ─ lines ┐   one version each

@@ -1,7 +1,7 @@
 //! The streams of both sides.
 //!
-//! Neither side delays the other: what a side does not read is kept up to [`MAX_UNREAD`], and then the other side is not
-//! read.
+//! Neither side delays the other: what a side does not read is kept up to [`MAX_UNREAD`], and then
+//! the other side is not read.
 use crate::cli::Options;
 use crate::report::Report;
 use crate::{CANNOT_START, NAME};
@@ -39,16 +39,20 @@ pub(crate) async fn run(options: &Options, address: &Address) -> io::Result<i32>
             return Ok(CANNOT_START.into());
         }
     };
-    let (mut incoming, writer) = (transport.incoming, transport.writer);
-    let (mut process, mut status) = (transport.process, None);
+    let mut incoming = transport.incoming;
+    let writer = transport.writer;
+    let mut process = transport.process;
+    let mut status = None;
     let ending = Fuse::terminated();
     tokio::pin!(ending);
     let mut relay = Relay::new(options, transport.outgoing);
-    let (mut stdin, mut stdout) = (tokio::io::stdin(), tokio::io::stdout());
+    let mut stdin = tokio::io::stdin();
+    let mut stdout = tokio::io::stdout();
     let mut buffer = vec![0; READ_SIZE];
     let terminated = termination()?;
     tokio::pin!(terminated);
-    let (mut is_open, mut has_output) = (true, true);
+    let mut is_open = true;
+    let mut has_output = true;
     let mut quiet_since = Instant::now();
     while has_output {
         tokio::select! {
@@ -222,8 +226,8 @@ struct Input {
 }
 
 impl Input {
-    /// Takes a line without its line feed; a carriage return stays. At the end of the stream the rest is a line. A line
-    /// that is too long is cut.
+    /// Takes a line without its line feed; a carriage return stays. At the end of the stream the
+    /// rest is a line. A line that is too long is cut.
     fn next_line(&mut self, is_end: bool) -> Option<Vec<u8>> {
         loop {
             let rest = self.bytes.get(self.searched..).unwrap_or_default();

@@ -12,15 +12,16 @@ pub(crate) const FOUND: u8 = 1;
 /// Exit status for an invalid command line or unreadable input.
 pub(crate) const UNREADABLE: u8 = 2;
 
-/// Reports protocol violations in a conversation between an editor and an agent that use the Agent Client Protocol
-/// (ACP).
+/// Reports protocol violations in a conversation between an editor and an agent that use the Agent
+/// Client Protocol (ACP).
 ///
-/// Reads a transcript, or runs COMMAND as the agent. In the second case standard input and output are passed through
-/// unchanged and without delay, and a copy is checked.
+/// Reads a transcript, or runs COMMAND as the agent. In the second case standard input and output
+/// are passed through unchanged and without delay, and a copy is checked.
 #[derive(Debug, Parser)]
 #[command(name = "acp-lint", version, after_help = EXIT_STATUS, override_usage = USAGE)]
 pub(crate) struct Options {
-    /// Transcripts; `-` is standard input; a name that ends in `.jsons` is a trace of the official conductor
+    /// Transcripts; `-` is standard input; a name that ends in `.jsons` is a trace of the official
+    /// conductor
     #[arg(value_name = "TRANSCRIPT", required_unless_present_any = ["command", "rules"])]
     pub(crate) transcripts: Vec<PathBuf>,
 
@@ -40,7 +41,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "RULE", value_parser = rule)]
     pub(crate) allow: Vec<&'static Rule>,
 
-    /// Read severities by rule from a TOML file with a table `rules`: `error`, `warning`, `info` or `off`
+    /// Read severities by rule from a TOML file with a table `rules`: `error`, `warning`, `info` or
+    /// `off`
     #[arg(long = "config", value_name = "FILE", value_parser = severities)]
     pub(crate) severities: Option<Severities>,
 

@@ -20,9 +20,12 @@ pub(crate) fn summary(items: &[Item]) -> String {
     for group in groups {
         let [first, ..] = &group[..] else { continue };
         let files: BTreeSet<_> = group.iter().map(|item| &item.file).collect();
-        let (findings, files) = (counted(group.len(), "finding"), counted(files.len(), "file"));
+        let findings = counted(group.len(), "finding");
+        let files = counted(files.len(), "file");
         let Item { file, finding, severity, .. } = first;
-        let (code, line, about) = (finding.rule.code, finding.line, first.description());
+        let code = finding.rule.code;
+        let line = finding.line;
+        let about = first.description();
         // Writing to a `String` does not fail.
         let _ = writeln!(
             text,
@@ -93,11 +96,12 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns a JUnit document: a suite for each file, and a test case for each rule with findings. A case fails if one of
-/// its findings affects the exit status.
+/// Returns a JUnit document: a suite for each file, and a test case for each rule with findings. A
+/// case fails if one of its findings affects the exit status.
 pub(crate) fn junit(files: &[String], items: &[Item]) -> String {
     let mut suites = String::new();
-    let (mut cases, mut failures) = (0, 0);
+    let mut cases = 0;
+    let mut failures = 0;
     for file in files {
         let mut by_rule = BTreeMap::<_, Vec<_>>::new();
         for item in items.iter().filter(|item| item.file == *file) {
@@ -152,7 +156,8 @@ fn escaped(text: &str) -> String {
 
 /// Returns the annotation of a finding.
 ///
-/// Spec: [Workflow commands](https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message)
+/// Spec: [Workflow
+/// commands](https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message)
 pub(crate) fn annotation(item: &Item) -> String {
     let command = match item.severity {
         Severity::Error => "error",

@@ -15,10 +15,12 @@ use std::sync::Arc;
 use std::thread;
 use tokio::runtime::Builder;
 
-/// Runs the agent and checks the conversation until it ends. Without findings, the exit status is that of the agent.
+/// Runs the agent and checks the conversation until it ends. Without findings, the exit status is
+/// that of the agent.
 ///
 /// # Errors
-/// Returns an error if the operating system denies a required operation, or findings cannot be written.
+/// Returns an error if the operating system denies a required operation, or findings cannot be
+/// written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let mut output = Output::new(options, Box::new(io::stderr()))?;

@@ -1,4 +1,5 @@
-//! Reports protocol violations in a conversation between an editor and an ACP agent, recorded or live.
+//! Reports protocol violations in a conversation between an editor and an ACP agent, recorded or
+//! live.
 
 mod cli;
 mod formats;

@@ -68,8 +68,8 @@ impl fmt::Display for Item {
     }
 }
 
-/// A writer that discards output after the reader of a pipe has closed it, as `head` does. The check continues, because
-/// the exit status covers all findings.
+/// A writer that discards output after the reader of a pipe has closed it, as `head` does. The
+/// check continues, because the exit status covers all findings.
 struct UntilClosed {
     out: Box<dyn Write + Send>,
     is_closed: bool,
@@ -139,8 +139,13 @@ impl<'a> Output<'a> {
             None => otherwise,
         };
         let out = Box::new(UntilClosed { out, is_closed: false });
-        let (files, items) = (Vec::new(), Vec::new());
-        let (infos, warnings, errors, dropped, fails) = (0, 0, 0, 0, false);
+        let files = Vec::new();
+        let items = Vec::new();
+        let infos = 0;
+        let warnings = 0;
+        let errors = 0;
+        let dropped = 0;
+        let fails = false;
         Ok(Self { options, out, files, items, infos, warnings, errors, dropped, fails })
     }
 

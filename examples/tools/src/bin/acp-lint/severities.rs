@@ -10,10 +10,12 @@ use std::path::Path;
 pub(crate) struct Severities(BTreeMap<&'static str, Option<Severity>>);
 
 impl Severities {
-    /// Reads a TOML file with a table `rules`: the code of a rule, and `error`, `warning`, `info` or `off`.
+    /// Reads a TOML file with a table `rules`: the code of a rule, and `error`, `warning`, `info`
+    /// or `off`.
     ///
     /// # Errors
-    /// Returns a description of a file that cannot be read, of an unknown rule, or of an unknown severity.
+    /// Returns a description of a file that cannot be read, of an unknown rule, or of an unknown
+    /// severity.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let at = |error: String| format!("{}: {error}", path.display());
         let text = fs::read_to_string(path).map_err(|error| at(error.to_string()))?;

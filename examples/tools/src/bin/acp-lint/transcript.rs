@@ -33,7 +33,8 @@ fn check(
     mut linter: Linter,
     output: &mut Output<'_>,
 ) -> Result<u64, Box<dyn Error>> {
-    let (mut entries, mut bad_lines) = (Entries::new(path, options), 0);
+    let mut entries = Entries::new(path, options);
+    let mut bad_lines = 0;
     let lines = open(path)?.split(b'\n');
     output.begin(path.display().to_string());
     for (number, line) in (1_u64..).zip(lines) {

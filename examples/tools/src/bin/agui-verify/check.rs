@@ -35,7 +35,8 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Detects the encoding by the first byte. A protobuf frame is shorter than 16 MiB, so its first byte is zero.
+    /// Detects the encoding by the first byte. A protobuf frame is shorter than 16 MiB, so its
+    /// first byte is zero.
     fn of(first: u8) -> Self {
         match first {
             0 => Self::Protobuf,
@@ -315,7 +316,8 @@ impl Checker {
 
     fn report(&mut self, code: &str, rule: &str, link: &'static str, detail: Option<String>) {
         if self.problem.is_none() {
-            let (code, rule) = (code.to_owned(), rule.to_owned());
+            let code = code.to_owned();
+            let rule = rule.to_owned();
             let index = self.events.saturating_sub(1);
             let is_event = self.events > 0;
             self.problem = Some(Problem { code, rule, link, detail, index, is_event });

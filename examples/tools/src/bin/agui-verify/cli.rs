@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 /// Checks a stream of AG-UI events and explains its first problem.
 ///
-/// Exit status: 0 without problems, 1 with a problem, 2 for an invalid command line, 3 if the stream is not available.
+/// Exit status: 0 without problems, 1 with a problem, 2 for an invalid command line, 3 if the
+/// stream is not available.
 #[derive(Debug, Parser)]
 #[command(name = "agui-verify", version)]
 pub(crate) struct Cli {
-    /// File with the stream, or `-` for standard input: a body of server-sent events, JSON lines or protobuf frames.
+    /// File with the stream, or `-` for standard input: a body of server-sent events, JSON lines or
+    /// protobuf frames.
     #[arg(default_value = "-", conflicts_with = "url")]
     pub(crate) file: PathBuf,
 

@@ -12,7 +12,8 @@ pub(crate) fn text(checker: &Checker, strictness: Strictness) -> String {
     // Writing to a string cannot fail.
     let _ = match checker.problem() {
         None => {
-            let (events, runs) = (checker.events(), checker.runs());
+            let events = checker.events();
+            let runs = checker.runs();
             writeln!(out, "ok: {events} events, {runs} runs, no problems ({})", strictness.name())
         }
         Some(problem) => {

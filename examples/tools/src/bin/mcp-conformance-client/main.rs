@@ -1,5 +1,5 @@
-//! The client that the official conformance suite drives. It receives the URL of a server, and the name of the scenario
-//! in the environment.
+//! The client that the official conformance suite drives. It receives the URL of a server, and the
+//! name of the scenario in the environment.
 mod browser;
 mod skills;
 mod without_user;
@@ -36,7 +36,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The client panics without a default provider if another package of the build enables TLS.
     let _ = default_provider().install_default();
     let sign_in = Arc::new(browser::sign_in(&url, &context).await?);
-    let (http, handler) = (reqwest::Client::new(), Arc::new(Accepts));
+    let http = reqwest::Client::new();
+    let handler = Arc::new(Accepts);
     let client = McpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
     if scenario.contains("skills") || scenario.starts_with("sep-2640-client-") {
         return show_skills(&client, &scenario).await;

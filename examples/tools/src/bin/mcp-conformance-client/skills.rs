@@ -11,7 +11,8 @@ use tools::skills::frontmatter;
 
 /// Lists the skills of a server.
 pub(crate) async fn list(client: &McpClient) -> Result<Vec<Skill>, Box<dyn Error>> {
-    let (mut skills, mut params) = (Vec::new(), PaginatedRequestParams::new());
+    let mut skills = Vec::new();
+    let mut params = PaginatedRequestParams::new();
     loop {
         let page = client.request(ClientRequest::ListSkills(Box::new(params))).await?;
         let page: ListSkillsResult = page.decode()?;
@@ -22,7 +23,8 @@ pub(crate) async fn list(client: &McpClient) -> Result<Vec<Skill>, Box<dyn Error
     }
 }
 
-/// Reads the files of a skill and returns their contents, `SKILL.md` first. No file is used before it is verified.
+/// Reads the files of a skill and returns their contents, `SKILL.md` first. No file is used before
+/// it is verified.
 pub(crate) async fn load(
     client: &McpClient,
     skill: &Skill,

@@ -1,4 +1,5 @@
-//! Clients of the suite that sign in without a user. The suite passes their secrets in the context of a scenario.
+//! Clients of the suite that sign in without a user. The suite passes their secrets in the context
+//! of a scenario.
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -54,7 +55,8 @@ pub(crate) async fn identity(
     Ok(Some(Identity { grant, registration, assertions }))
 }
 
-/// Returns the authorization server of a server. The suite does not pass the place of the registration.
+/// Returns the authorization server of a server. The suite does not pass the place of the
+/// registration.
 async fn issuer(http: &Client, server: &str) -> Result<String, Box<dyn Error>> {
     let mut place = Url::parse(server)?;
     place.set_path(&format!("/.well-known/oauth-protected-resource{}", place.path()));

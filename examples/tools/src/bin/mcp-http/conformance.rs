@@ -54,7 +54,8 @@ impl Conformance {
             more.push(added);
         }
         let tools = [tools.into(), more.into()];
-        let (endpoint, has_more) = (OnceLock::new(), AtomicBool::new(false));
+        let endpoint = OnceLock::new();
+        let has_more = AtomicBool::new(false);
         Ok(Self { plugins, fixture, states, endpoint, tools, has_more, skills })
     }
 

@@ -1,4 +1,5 @@
-//! A tool that asks with a context and returns what the form of the client received, to test other clients.
+//! A tool that asks with a context and returns what the form of the client received, to test other
+//! clients.
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{self, Presence, Raw};
 use mcp_bridge::context::{Carriers, Encoding, Limits, ModelContext, encode, extract};
@@ -17,7 +18,8 @@ const CONTEXT: &str =
 /// The message of the question.
 const MESSAGE: &str = "Which seat?";
 
-/// Asks, or returns the answer: the request that the handler of the client received, as text in the field `seen`.
+/// Asks, or returns the answer: the request that the handler of the client received, as text in the
+/// field `seen`.
 pub(crate) fn answer(call: &ToolCall) -> CallOutcome {
     let answered = match call.response("context") {
         Some(Ok(answer)) => judge(answer),

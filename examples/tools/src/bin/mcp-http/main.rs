@@ -1,4 +1,5 @@
-//! An MCP server over Streamable HTTP with the tool `book_flight` and the tools of the official conformance suite.
+//! An MCP server over Streamable HTTP with the tool `book_flight` and the tools of the official
+//! conformance suite.
 
 mod conformance;
 mod context;
@@ -59,28 +60,33 @@ const LIMITS: ConnectionLimits = ConnectionLimits {
 #[derive(Debug, Parser)]
 #[command(name = "mcp-http", version)]
 struct Args {
-    /// Address to listen on; port 0 selects a free port. For addresses of other machines, also set --host.
+    /// Address to listen on; port 0 selects a free port. For addresses of other machines, also set
+    /// --host.
     #[arg(long, default_value = "127.0.0.1:8970")]
     listen: SocketAddr,
     /// How a tool waits for an answer.
     #[arg(long, value_enum, default_value = "replay")]
     suspend: Suspend,
-    /// Key of tokens: 64 hexadecimal digits. A program with the same key, including this one after a restart, can
-    /// resume the calls. The default is a random key. Other users of the machine may see options: prefer --key-file.
+    /// Key of tokens: 64 hexadecimal digits. A program with the same key, including this one after
+    /// a restart, can resume the calls. The default is a random key. Other users of the machine may
+    /// see options: prefer --key-file.
     #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
     key: Option<Key>,
     /// File with the key of tokens: 64 hexadecimal digits. Other users must not have access to it.
     #[arg(long, value_name = "PATH")]
     key_file: Option<PathBuf>,
-    /// Keeps sessions in Redis at redis://HOST:PORT, shared by several programs. Answers to parked calls are forwarded.
+    /// Keeps sessions in Redis at redis://HOST:PORT, shared by several programs. Answers to parked
+    /// calls are forwarded.
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
-    /// URL by which the other programs at the same Redis reach this one. The default is the listening address.
+    /// URL by which the other programs at the same Redis reach this one. The default is the
+    /// listening address.
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL", requires = "redis")]
     own_url: Option<String>,
-    /// Puts questions into results, for clients that show no forms: the model asks, and calls `answer_question`.
+    /// Puts questions into results, for clients that show no forms: the model asks, and calls
+    /// `answer_question`.
     #[arg(long)]
     ask_in_results: bool,
     /// Folder with skills: directories with a `SKILL.md`. They are read once, at the start.
@@ -160,7 +166,8 @@ fn replicas(
     Ok(mcp_bridge_http::Replicas::new(program, directory, http))
 }
 
-/// Creates the tools that ask, with sessions in memory or in Redis. With Redis, sessions of the endpoint are forwarded.
+/// Creates the tools that ask, with sessions in memory or in Redis. With Redis, sessions of the
+/// endpoint are forwarded.
 async fn plugins(
     args: &Args,
     policy: SuspendPolicy,
@@ -241,7 +248,8 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Passes the address of the client to the endpoint. A connection with a request is not closed in favour of one without.
+/// Passes the address of the client to the endpoint. A connection with a request is not closed in
+/// favour of one without.
 async fn identify(
     Extension(connection): Extension<Connection>,
     mut request: Request,

@@ -66,7 +66,8 @@ pub(crate) fn task_tools() -> Result<[PluginTool; 6], DefinitionError> {
     let tool = |name, description, support| {
         PluginTool::builder(name, "1").description(description).task_support(support)
     };
-    let (optional, required) = (TaskSupport::Optional, TaskSupport::Required);
+    let optional = TaskSupport::Optional;
+    let required = TaskSupport::Required;
     Ok([
         tool("slow_compute", "Takes its time", optional.clone())
             .elicits::<NoElicitations>()

@@ -36,7 +36,8 @@ impl Observer {
 
     /// Returns the numbers of begun and ended turns, and the findings other than notes.
     fn finish(mut self) -> (usize, usize, Vec<String>) {
-        let (mut turns, mut ended) = (Vec::new(), 0);
+        let mut turns = Vec::new();
+        let mut ended = 0;
         while let Some(record) = self.tracker.poll() {
             match record {
                 Record::Start(start)
@@ -121,8 +122,8 @@ impl Editor {
     }
 }
 
-/// Runs turns, the last of which has one without a prompt after it. Returns the number of turns with a prompt, and the
-/// observations of the editor's and the agent's side.
+/// Runs turns, the last of which has one without a prompt after it. Returns the number of turns
+/// with a prompt, and the observations of the editor's and the agent's side.
 fn observed(editor: u16, agent: u16) -> (usize, [(usize, usize, Vec<String>); 2]) {
     let name = format!("acp-bridge-{}-{editor}-{agent}", std::process::id());
     let file = std::env::temp_dir().join(name);
@@ -131,7 +132,8 @@ fn observed(editor: u16, agent: u16) -> (usize, [(usize, usize, Vec<String>); 2]
     command.args(["--editor", &editor.to_string(), "--agent", &agent.to_string(), "--"]);
     command.arg(scripted_agent()).arg("recorded-demo").arg(&file);
     let bridge = Bridge::spawn(command);
-    let (observer, session) = (Observer::new(), Value::Null);
+    let observer = Observer::new();
+    let session = Value::Null;
     let mut side = Editor { bridge, observer, version: editor, session, ids: 0 };
     let info = json!({"name": "e", "version": "1"});
     let initialize = match editor {
@@ -157,8 +159,8 @@ fn observed(editor: u16, agent: u16) -> (usize, [(usize, usize, Vec<String>); 2]
     (WORDS.len() + 1, [observer.finish(), far.finish()])
 }
 
-/// Each turn is a span on both sides, also that without a prompt. The only findings are the members of version 1 in the
-/// offer of version 2, for agents that fall back.
+/// Each turn is a span on both sides, also that without a prompt. The only findings are the members
+/// of version 1 in the offer of version 2, for agents that fall back.
 #[test]
 fn turns_of_a_version_2_agent_are_spans_on_both_sides() {
     let (prompts, [near, mut far]) = observed(1, 2);
@@ -172,12 +174,14 @@ fn turns_of_a_version_2_agent_are_spans_on_both_sides() {
     assert_eq!(far, (prompts + 1, prompts + 1, vec![]));
 }
 
-/// An agent of version 1 does not report its turn without a prompt: the editor's side has a span of it.
+/// An agent of version 1 does not report its turn without a prompt: the editor's side has a span of
+/// it.
 #[test]
 fn turns_of_a_version_1_agent_are_spans_of_the_editor_of_version_2() {
     let (prompts, [near, far]) = observed(2, 1);
     assert_eq!(near, (prompts + 1, prompts + 1, vec![]));
-    assert_eq!((far.0, far.1), (prompts, prompts));
+    assert_eq!(far.0, prompts);
+    assert_eq!(far.1, prompts);
     assert!(
         !far.2.is_empty() && far.2.iter().all(|finding| finding.starts_with("update-late")),
         "{:?}",

@@ -35,7 +35,8 @@ impl Bridge {
     pub(crate) fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().unwrap();
         Self { child, stdin, stdout: BufReader::new(stdout) }
     }
 
@@ -68,7 +69,8 @@ impl Bridge {
 
     pub(crate) fn end(mut self) -> End {
         drop(self.stdin.take());
-        let (mut rest, mut errors) = (Vec::new(), String::new());
+        let mut rest = Vec::new();
+        let mut errors = String::new();
         self.stdout.read_to_end(&mut rest).unwrap();
         self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         (rest, errors, self.child.wait().unwrap().code())
@@ -159,10 +161,8 @@ fn bytes_of_the_same_version_pass_unchanged() {
         b"{ \"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1} }\r\n"
     );
     assert_eq!(output, [&first[..], rest].concat());
-    assert_eq!(
-        (&*errors, status),
-        ("acp-bridge: the editor speaks version 1, the agent version 1\n", Some(0))
-    );
+    assert_eq!(&*errors, "acp-bridge: the editor speaks version 1, the agent version 1\n");
+    assert_eq!(status, Some(0));
 }
 
 #[test]
@@ -173,7 +173,8 @@ fn agent_without_a_common_version_is_an_error() {
     let expected = "no common version of the protocol: version 2 was offered, and the agent answered version 3. Versions 1 and 2 are supported: use a release of the agent that speaks one of them.";
     assert_eq!(error["message"], expected);
     let (_, errors, status) = bridge.end();
-    assert_eq!((errors, status), (format!("acp-bridge: {expected}\n"), Some(1)));
+    assert_eq!(errors, format!("acp-bridge: {expected}\n"));
+    assert_eq!(status, Some(1));
 }
 
 /// An agent that ignores the end of its input is terminated after the grace.

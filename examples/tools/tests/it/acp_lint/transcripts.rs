@@ -48,7 +48,8 @@ fn json_findings_are_objects() {
     assert_eq!(lines[1]["direction"], "received");
     assert_eq!(lines[1]["pointer"], "/result/protocolVersion");
     let spec = "https://agentclientprotocol.com/protocol/v1/initialization";
-    assert_eq!((&lines[1]["line"], &lines[1]["spec"]), (&2.into(), &spec.into()));
+    assert_eq!(lines[1]["line"], 2);
+    assert_eq!(lines[1]["spec"], spec);
     assert_eq!(output.status.code(), Some(0));
 }
 
@@ -120,10 +121,8 @@ fn excerpts_are_shown_on_request() {
     assert!(!run(&[]).contains("\n    "));
     let json = run(&["--excerpts", "--format", "json"]);
     let second: Value = serde_json::from_str(json.lines().nth(1).unwrap()).unwrap();
-    assert_eq!(
-        (&second["excerpt"], &second["method"]),
-        (&"\"openai-compatible\"".into(), &"session/new".into())
-    );
+    assert_eq!(second["excerpt"], "\"openai-compatible\"");
+    assert_eq!(second["method"], "session/new");
     // A long value is truncated.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("long.jsonl");
@@ -150,7 +149,8 @@ fn sarif_has_rules_and_results() {
     assert_eq!(rules.len(), acp_types::lint::RULES.len());
     let results = run["results"].as_array().unwrap();
     let second = &results[1];
-    assert_eq!((&second["ruleId"], &second["level"]), (&"current-value".into(), &"error".into()));
+    assert_eq!(second["ruleId"], "current-value");
+    assert_eq!(second["level"], "error");
     let place = &second["locations"][0];
     assert_eq!(place["physicalLocation"]["region"]["startLine"], 4);
     assert_eq!(place["physicalLocation"]["region"]["snippet"]["text"], "\"openai-compatible\"");

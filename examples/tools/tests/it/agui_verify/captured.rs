@@ -41,7 +41,8 @@ fn valid_stream_passes_in_each_encoding() {
         for profile in ["strict", "tolerant", "legacy"] {
             let said = run(&["--profile", profile], &body);
             let expected = format!("ok: 3 events, 1 runs, no problems ({profile})\n");
-            assert_eq!((said.out, said.status), (expected, Some(0)), "{}", said.err);
+            assert_eq!(said.out, expected, "{}", said.err);
+            assert_eq!(said.status, Some(0), "{}", said.err);
         }
     }
 }
@@ -132,7 +133,8 @@ fn other_problems_are_reported() {
     for (body, code, detail) in table {
         let said = run(&["--json"], body.as_bytes());
         let report: Value = serde_json::from_str(&said.out).expect("JSON");
-        assert_eq!((&report["problem"]["code"], said.status), (&json!(code), Some(1)), "{body}");
+        assert_eq!(&report["problem"]["code"], &json!(code), "{body}");
+        assert_eq!(said.status, Some(1), "{body}");
         let shown = report["problem"]["detail"].as_str().unwrap_or_default();
         assert!(shown.contains(detail.trim_start_matches("at : ")), "{body}: {shown}");
     }

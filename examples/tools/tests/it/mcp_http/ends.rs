@@ -79,7 +79,8 @@ impl Timed {
         let seconds = Arc::new(AtomicU64::new(0));
         let clock = Arc::clone(&seconds);
         let clock = Arc::new(move || Duration::from_secs(clock.load(Ordering::SeqCst)));
-        let (tool, store) = (book_flight::tool().expect("forms"), Arc::new(MemoryStore::default()));
+        let tool = book_flight::tool().expect("forms");
+        let store = Arc::new(MemoryStore::default());
         let host = PluginHost::new([tool], policy, store, "a", clock);
         let service = Arc::new(PluginService::new(host, Implementation::new("travel", "1")));
         let mut options = EndpointOptions::default();

@@ -70,7 +70,8 @@ async fn token_outlives_its_program_with_its_key() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     let file = KeyFile::new(&format!("{KEY}\n"));
     for options in [["--key", KEY], ["--key-file", file.path()]] {
-        let (first, second) = (Program::start(&options), Program::start(&["--key", KEY]));
+        let first = Program::start(&options);
+        let second = Program::start(&["--key", KEY]);
         let params = json!({ "name": "book_flight", "arguments": trip() });
         let begun = first.1.modern(1, "tools/call", params, &can).send().await.expect("one");
         let begun: Value = begun.json().await.expect("JSON");
@@ -130,7 +131,8 @@ fn key_file_that_other_users_can_access_is_rejected() {
     }
 }
 
-/// A key file that exists is never incomplete: not for other programs, nor after the end of this one.
+/// A key file that exists is never incomplete: not for other programs, nor after the end of this
+/// one.
 #[test]
 fn key_file_is_created_whole_and_once() {
     for _ in 0..50 {

@@ -83,7 +83,8 @@ fn principal(id: u8) -> &'static str {
 }
 
 async fn take(store: &dyn SessionStore, step: &Step) -> String {
-    let (until, now) = (Duration::from_secs(60), Duration::ZERO);
+    let until = Duration::from_secs(60);
+    let now = Duration::ZERO;
     match step {
         Step::Create(id, status, now) => {
             let record = record_of(&id.to_string(), 0, principal(*id), status, *now);
@@ -103,14 +104,16 @@ async fn take(store: &dyn SessionStore, step: &Step) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// For any steps, Redis and the store in memory have the same results, including at their limits.
+    /// For any steps, Redis and the store in memory have the same results, including at their
+    /// limits.
     #[test]
     fn redis_and_memory_give_the_same_results(steps in prop::collection::vec(step(), 0..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async {
             let mut limits = StoreLimits::new(4, 4 * 600);
             limits.principal_divisor = 2;
-            let (redis, memory) = (store().await.with_limits(limits), MemoryStore::new(limits));
+            let redis = store().await.with_limits(limits);
+            let memory = MemoryStore::new(limits);
             for step in &steps {
                 let expected = take(&memory, step).await;
                 prop_assert_eq!(take(&redis, step).await, expected, "{:?}", step);
@@ -173,7 +176,8 @@ impl Drop for Program {
 async fn flight_is_booked_by_two_programs() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for suspend in ["replay", "park-or-replay", "park"] {
-        let (first, second) = (Program::start(suspend), Program::start(suspend));
+        let first = Program::start(suspend);
+        let second = Program::start(suspend);
         let (booked, rounds) = book(&[&first.world(), &second.world()], &can, result).await;
         check(&booked, "Bring a coat.");
         assert_eq!(rounds, 4, "{suspend}");
@@ -184,8 +188,10 @@ async fn flight_is_booked_by_two_programs() {
 async fn killed_program_loses_no_journaled_state() {
     let can = json!({ "elicitation": {}, "sampling": {} });
     for suspend in ["replay", "park-or-replay"] {
-        let (first, second) = (Program::start(suspend), Program::start(suspend));
-        let (began, after) = (first.world(), second.world());
+        let first = Program::start(suspend);
+        let second = Program::start(suspend);
+        let began = first.world();
+        let after = second.world();
         let params = json!({ "name": "book_flight", "arguments": trip() });
         let begun = began.modern(1, "tools/call", params, &can).send().await.expect("one");
         let begun: Value = begun.json().await.expect("JSON");
@@ -199,7 +205,8 @@ async fn killed_program_loses_no_journaled_state() {
 #[tokio::test]
 async fn older_client_books_through_a_round_robin() {
     let can = json!({ "elicitation": {}, "sampling": {} });
-    let (first, second) = (Program::start("park"), Program::start("park"));
+    let first = Program::start("park");
+    let second = Program::start("park");
     let worlds = [second.world(), first.world()];
     let first_world = first.world();
     let begun = first_world.session(&can).await;
@@ -214,7 +221,8 @@ async fn older_client_books_through_a_round_robin() {
             None => break message,
             Some("notifications/progress") => {}
             Some(_) => {
-                let (id, result) = (&message["id"], result(&message));
+                let id = &message["id"];
+                let result = result(&message);
                 let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
                 assert_eq!(next().post(&answer).await.status(), 202);
             }
@@ -240,7 +248,8 @@ fn resumed(begun: &Value, progress: &str) -> Value {
 #[tokio::test]
 async fn notices_after_an_answer_reach_its_call() {
     let can = json!({ "elicitation": {}, "sampling": {} });
-    let (first, second) = (Program::start("park"), Program::start("park"));
+    let first = Program::start("park");
+    let second = Program::start("park");
     let params = json!({ "name": "book_flight", "arguments": trip() });
     let begun = first.world().modern(1, "tools/call", params, &can).send().await.expect("one");
     let begun: Value = begun.json().await.expect("JSON");
@@ -248,12 +257,11 @@ async fn notices_after_an_answer_reach_its_call() {
     let mut events = Events::of(answer.expect("an answer"));
     let told = events.message().await;
     assert_eq!(told["method"], "notifications/progress");
-    assert_eq!(
-        (&told["params"]["progressToken"], &told["params"]["progress"]),
-        (&json!("p2"), &json!(1.0))
-    );
+    assert_eq!(&told["params"]["progressToken"], &json!("p2"));
+    assert_eq!(&told["params"]["progress"], &json!(1.0));
     let asks = events.message().await;
-    assert_eq!((&asks["id"], &asks["result"]["resultType"]), (&json!(2), &json!("input_required")));
+    assert_eq!(&asks["id"], &json!(2));
+    assert_eq!(&asks["result"]["resultType"], &json!("input_required"));
 }
 
 #[tokio::test]
@@ -310,7 +318,8 @@ async fn whole(response: reqwest::Response) -> Value {
 /// Starts two parking programs in this process. The first ends when it is dropped.
 async fn parking(prefix: &str, owner: &str, lifetime: Duration) -> (Arc<PluginHost>, RedisOwner) {
     let store = RedisStore::connect(&url(), prefix).await.expect("a server");
-    let (tool, clock) = (book_flight::tool().expect("forms"), Arc::new(since_1970));
+    let tool = book_flight::tool().expect("forms");
+    let clock = Arc::new(since_1970);
     let host = PluginHost::new([tool], SuspendPolicy::Park, Arc::new(store), owner, clock);
     let host = Arc::new(host);
     let shared = Arc::clone(&host);
@@ -321,11 +330,15 @@ async fn parking(prefix: &str, owner: &str, lifetime: Duration) -> (Arc<PluginHo
 
 #[tokio::test]
 async fn parked_calls_of_an_ended_program_are_lost() {
-    let (prefix, lifetime) = (prefix(), Duration::from_millis(300));
+    let prefix = prefix();
+    let lifetime = Duration::from_millis(300);
     let (first, first_owner) = parking(&prefix, "a", lifetime).await;
     let (second, second_owner) = parking(&prefix, "b", lifetime).await;
     let arguments = serde_json::value::to_raw_value(&trip()).expect("JSON").into();
-    let (session_id, call_id, tool, principal) = ("9c41", "c", "book_flight", "ada");
+    let session_id = "9c41";
+    let call_id = "c";
+    let tool = "book_flight";
+    let principal = "ada";
     let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
     let Ok(Turn::Asks { state, asks }) = first.call(call, None).await else { panic!("it asks") };
 
@@ -338,7 +351,8 @@ async fn parked_calls_of_an_ended_program_are_lost() {
         let responses = json!({ (&*asks[0].key): flight });
         json!({ "name": "book_flight", "arguments": trip(), "requestState": state, "inputResponses": responses })
     };
-    // The session belongs to another principal: HTTP requests are anonymous here, and ada started it.
+    // The session belongs to another principal: HTTP requests are anonymous here, and ada started
+    // it.
     let theirs = world.modern(1, "tools/call", answer(&state), &can).send().await.expect("one");
     let theirs: Value = theirs.json().await.expect("JSON");
     assert_eq!(theirs["result"]["isError"], true);
@@ -346,7 +360,9 @@ async fn parked_calls_of_an_ended_program_are_lost() {
     drop((first, first_owner));
     let store = RedisStore::connect(&url(), &*prefix).await.expect("a server");
     let (third, third_owner) = parking(&prefix, "c", lifetime).await;
-    let (tool, arguments, answers) = ("book_flight", None, Vec::new());
+    let tool = "book_flight";
+    let arguments = None;
+    let answers = Vec::new();
     let resumption = Resumption { state: &state, tool, arguments, principal, answers };
     let elsewhere = third.resume(resumption.clone(), None).await;
     let Err(SessionError::Elsewhere { owner }) = elsewhere else { panic!("{elsewhere:?}") };

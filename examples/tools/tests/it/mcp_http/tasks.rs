@@ -18,7 +18,8 @@ fn can() -> Value {
 /// Starts a server that uses the token as the principal.
 async fn world() -> World {
     let tool = book_flight::tool().expect("forms");
-    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(since_1970);
     let host = PluginHost::new([tool], SuspendPolicy::Park, store, "a", clock);
     let service = Arc::new(PluginService::new(host, Implementation::new("travel", "1")));
     let mut options = EndpointOptions::default();
@@ -68,8 +69,8 @@ async fn subscribers_are_notified_of_their_tasks() {
     let task = made["result"]["taskId"].as_str().expect("a task").to_owned();
     let id = json!({ "taskId": task });
 
-    let (mut hers, mut his) =
-        (listen(&world, "ada", &task).await, listen(&world, "eve", &task).await);
+    let mut hers = listen(&world, "ada", &task).await;
+    let mut his = listen(&world, "eve", &task).await;
     for next in ["pickSeat", "pickSeat#2"] {
         let needs = questions(&world, &id).await;
         let answers = needs.as_object().expect("questions").iter();

@@ -8,7 +8,8 @@ use acp_types::v2::session_states::{StateUpdate, StopReason};
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// Maximum number of messages and tool calls of a session, of which the oldest are removed, and of reports of its context.
+/// Maximum number of messages and tool calls of a session, of which the oldest are removed, and of
+/// reports of its context.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum number of bytes of the contents of a session.

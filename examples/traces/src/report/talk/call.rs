@@ -13,7 +13,8 @@ use semconv_map::keys;
 use similar::TextDiff;
 use std::collections::HashMap;
 
-/// Maximum number of bytes of both texts of a change that is shown as a difference. The time to find one is quadratic.
+/// Maximum number of bytes of both texts of a change that is shown as a difference. The time to
+/// find one is quadratic.
 const MAX_COMPARED: usize = 64 << 10;
 
 /// Writer of tool calls.
@@ -32,7 +33,8 @@ impl<'a> Calls<'a> {
         Self { look, spans: spans.collect() }
     }
 
-    /// Writes a tool call: verb, target, status and duration, with its arguments and results folded.
+    /// Writes a tool call: verb, target, status and duration, with its arguments and results
+    /// folded.
     pub(super) fn write(
         &self,
         page: &mut String,
@@ -53,7 +55,8 @@ impl<'a> Calls<'a> {
         let status = call.status();
         let time =
             span.filter(|_| call.is_over()).map(|it| format!(", {}", span_of_time(it.duration())));
-        let (class, words) = (escaped(status.as_str()), status.as_str().replace('_', " "));
+        let class = escaped(status.as_str());
+        let words = status.as_str().replace('_', " ");
         write!(
             page,
             "<details class=\"item call {class}\"><summary>{line}<b>{verb}</b> {target} \

@@ -1,4 +1,5 @@
-//! An ACP agent on stdin and stdout that answers a prompt `flood N` with N token chunks, as fast as they are read.
+//! An ACP agent on stdin and stdout that answers a prompt `flood N` with N token chunks, as fast as
+//! they are read.
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 
@@ -34,7 +35,8 @@ pub fn serve() {
 
 /// Writes the number of chunks that the prompt requests.
 fn flood(prompt: &Value, output: &mut impl Write) {
-    let (session, text) = (&prompt["sessionId"], prompt["prompt"][0]["text"].as_str());
+    let session = &prompt["sessionId"];
+    let text = prompt["prompt"][0]["text"].as_str();
     let chunks = text.and_then(|text| text.trim().strip_prefix("flood ")?.parse().ok());
     let chunks: usize = chunks.expect("`flood` and a number");
     let lines: String = WORDS.iter().cycle().take(CHUNKS_A_WRITE).map(|word| {

@@ -3,15 +3,18 @@ use crate::folder::Folder;
 use crate::program::{self, Program};
 use std::fs;
 
-/// Number of token chunks of the shorter run; the longer one has twice as many. The log of the run is compacted in both, each time
-/// by the same number of events, so that the difference has a whole number of compactions.
+/// Number of token chunks of the shorter run; the longer one has twice as many. The log of the run
+/// is compacted in both, each time by the same number of events, so that the difference has a whole
+/// number of compactions.
 const CHUNKS: usize = 40_000;
 
-/// Number of rounds. Counts differ by less than 1 %, but for rounds in which the store of the gateway waits.
+/// Number of rounds. Counts differ by less than 1 %, but for rounds in which the store of the
+/// gateway waits.
 const ROUNDS: usize = 3;
 
-/// Returns the instructions of all threads of the gateway for one chunk, without those of a run's begin and end: the difference
-/// of two runs. `library` makes the gateway start its agent under valgrind.
+/// Returns the instructions of all threads of the gateway for one chunk, without those of a run's
+/// begin and end: the difference of two runs. `library` makes the gateway start its agent under
+/// valgrind.
 pub fn of_chunk(gateway: &str, library: &str) -> f64 {
     let [shorter, longer] = [CHUNKS, 2 * CHUNKS]
         .map(|chunks| crate::median((0..ROUNDS).map(|_| of_run(gateway, library, chunks) as f64)));

@@ -1,8 +1,9 @@
-//! Processor time of the gateway for a flood of token chunks, compared with a plain relay of the same lines.
+//! Processor time of the gateway for a flood of token chunks, compared with a plain relay of the
+//! same lines.
 //!
-//! `flood GATEWAY` measures both programs in turn and prints the tables of `FLOOD.md`. `flood instructions GATEWAY LIBRARY`
-//! prints the instructions of the gateway for one chunk. The other commands are the programs that it starts: `agent`, and
-//! `relay COMMAND...`.
+//! `flood GATEWAY` measures both programs in turn and prints the tables of `FLOOD.md`. `flood
+//! instructions GATEWAY LIBRARY` prints the instructions of the gateway for one chunk. The other
+//! commands are the programs that it starts: `agent`, and `relay COMMAND...`.
 
 mod agent;
 mod folder;

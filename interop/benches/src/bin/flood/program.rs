@@ -70,8 +70,9 @@ impl Program {
         Self { name, process, _state: state, address, member, runs: 0 }
     }
 
-    /// Runs a flood of `chunks` token chunks, and checks that the text of the response is complete. A run is repeated if other
-    /// programs delayed the client so much that it would have to reconnect for the rest.
+    /// Runs a flood of `chunks` token chunks, and checks that the text of the response is complete.
+    /// A run is repeated if other programs delayed the client so much that it would have to
+    /// reconnect for the rest.
     pub fn run(&mut self, chunks: usize) -> Sample {
         let mut runs = (0..MAX_RUNS).filter_map(|_| self.try_run(chunks));
         runs.next().expect("a machine that lets the client read")
@@ -89,9 +90,11 @@ impl Program {
             self.address,
             input.len(),
         );
-        // The memory is written before the run, since the system provides it then: otherwise the client would pause while it reads.
+        // The memory is written before the run, since the system provides it then: otherwise the
+        // client would pause while it reads.
         let mut response = vec![b' '; chunks * MAX_CHUNK];
-        let (cpu, start) = (self.cpu(), Instant::now());
+        let cpu = self.cpu();
+        let start = Instant::now();
         let mut connection = TcpStream::connect(&self.address).expect("a connection");
         connection.write_all(request.as_bytes()).expect("a server that reads");
         let bytes = read_all(&mut connection, &mut response);

@@ -1,5 +1,5 @@
-//! The plain relay: it sends each line of the agent unchanged as one server-sent event. It opens one session, and
-//! serves one request at a time.
+//! The plain relay: it sends each line of the agent unchanged as one server-sent event. It opens
+//! one session, and serves one request at a time.
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -31,8 +31,8 @@ pub async fn serve(command: &[&str]) {
     let mut agent = Command::new(program);
     agent.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut agent = agent.spawn().expect("an agent");
-    let (input, output) =
-        (agent.stdin.take().expect("a pipe"), agent.stdout.take().expect("a pipe"));
+    let input = agent.stdin.take().expect("a pipe");
+    let output = agent.stdout.take().expect("a pipe");
     let relay = Arc::new(Relay { input: Mutex::new(input), response: Mutex::default() });
     relay.request(1, "initialize", &json!({ "protocolVersion": 1 })).await;
     relay.request(2, "session/new", &json!({ "cwd": "/", "mcpServers": [] })).await;
@@ -63,16 +63,19 @@ impl Relay {
         written.expect("an agent that reads");
     }
 
-    /// Copies each line of the agent into a frame. All frames of a read are one part of the response.
+    /// Copies each line of the agent into a frame. All frames of a read are one part of the
+    /// response.
     async fn copy(self: Arc<Self>, mut output: ChildStdout) {
-        let (mut read, mut unread) = (vec![0; 64 * 1024], Vec::new());
+        let mut read = vec![0; 64 * 1024];
+        let mut unread = Vec::new();
         loop {
             let size = output.read(&mut read).await.expect("an agent that writes");
             if size == 0 {
                 return;
             }
             unread.extend_from_slice(&read[..size]);
-            let (mut frames, mut taken) = (Vec::with_capacity(2 * unread.len()), 0);
+            let mut frames = Vec::with_capacity(2 * unread.len());
+            let mut taken = 0;
             let mut has_ended = false;
             for line in unread.split_inclusive(|byte| *byte == b'\n') {
                 if line.last() != Some(&b'\n') {

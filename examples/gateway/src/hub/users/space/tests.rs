@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 
 /// Returns the setup of an agent with access to files below a directory.
 pub(crate) fn setup(words: &[&str], root: &Path) -> AgentSetup {
-    let (program, options) =
-        (Program { name: "test", version: "1", warn: drop }, TelemetryOptions::default());
+    let program = Program { name: "test", version: "1", warn: drop };
+    let options = TelemetryOptions::default();
     let root = Arc::new(Root::open(root).unwrap());
     AgentSetup {
         address: Address::Command {

@@ -38,7 +38,8 @@ pub(super) struct Connection {
     pub(super) name: String,
     pub(super) address: Arc<ServerAddress>,
     options: ServerOptions,
-    /// Whether it is opened again when it ends. Otherwise a call opens it, and it is closed when it is unused.
+    /// Whether it is opened again when it ends. Otherwise a call opens it, and it is closed when it
+    /// is unused.
     is_kept: bool,
     pub(super) state: watch::Sender<State>,
     /// Changes of lists and resources, for relays.
@@ -422,7 +423,8 @@ impl Connection {
             Some(_) => {
                 let list = client.tools().await?;
                 for bad in &list.bad {
-                    let (server, tool) = (&self.name, &bad.name);
+                    let server = &self.name;
+                    let tool = &bad.name;
                     tracing::warn!(server, ?tool, error = bad.error, "left out a tool");
                 }
                 list.tools.into()
@@ -446,8 +448,8 @@ impl Connection {
         let _unread = self.changes.send(change);
     }
 
-    /// Reports the changes of the server, and retrieves the tool list again when it changes. Returns if the server does not
-    /// answer.
+    /// Reports the changes of the server, and retrieves the tool list again when it changes.
+    /// Returns if the server does not answer.
     async fn follow(&self, client: &McpClient) {
         let mut watched = self.watched.subscribe();
         let filter = || filter(client.server(), &self.watched.borrow());
@@ -507,7 +509,8 @@ impl Connection {
     }
 }
 
-/// Returns the changes to subscribe to: those that the server reports, and of the resources that are watched.
+/// Returns the changes to subscribe to: those that the server reports, and of the resources that
+/// are watched.
 fn filter(server: &ServerDescription, watched: &BTreeMap<String, usize>) -> SubscriptionFilter {
     let offered = &server.capabilities;
     let listed = |list: Option<&ListChangedCapability>| {

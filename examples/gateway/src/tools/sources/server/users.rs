@@ -59,7 +59,8 @@ impl Users {
             return connection.clone();
         }
         assigned.others.retain(|_, connection| connection.is_in_use());
-        let (name, address) = (self.first.name.clone(), self.first.address.clone());
+        let name = self.first.name.clone();
+        let address = self.first.address.clone();
         let connection = Connection::new(name, address, options.clone(), false);
         assigned.others.insert(user.to_owned(), connection.clone());
         connection
@@ -79,7 +80,8 @@ impl Users {
         Ok(Lease::new(connection))
     }
 
-    /// Uses the connection of a user for a call. On a shared connection, it waits while the user has too many calls.
+    /// Uses the connection of a user for a call. On a shared connection, it waits while the user
+    /// has too many calls.
     ///
     /// # Errors
     /// The connections of other users are all used.
