@@ -22,8 +22,7 @@ impl ErrorCode {
     pub const INTERNAL_ERROR: Self = Self(-32603);
     /// The request was cancelled by the peer that sent it.
     ///
-    /// Spec:
-    /// [`RequestCancelled`](https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#errorCodes)
+    /// Spec: [`RequestCancelled`](https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#errorCodes)
     /// (LSP 3.17), and [`ErrorCode`](https://agentclientprotocol.com/protocol/v1/schema#errorcode)
     /// (ACP v1)
     pub const REQUEST_CANCELLED: Self = Self(-32800);

@@ -83,10 +83,13 @@
 //! use mcp_bridge::mcp::content::ContentBlock;
 //! use mcp_bridge::mcp::tools::CallToolResult;
 //!
-//! let result: CallToolResult = wire::decode(r#"{"content":[{"type":"text","text":"21
-//! °C"},{"type":"hologram","z":3}]}"#)?; let [ContentBlock::Text(text), hologram] =
-//! &result.content[..] else { panic!("expected two blocks") }; assert_eq!((text.text.as_str(),
-//! hologram.is_known()), ("21 °C", false));
+//! let line = r#"{"content":[{"type":"text","text":"21 °C"},{"type":"hologram","z":3}]}"#;
+//! let result: CallToolResult = wire::decode(line)?;
+//! let [ContentBlock::Text(text), hologram] = &result.content[..] else {
+//!     panic!("expected two blocks")
+//! };
+//! assert_eq!(text.text, "21 °C");
+//! assert!(!hologram.is_known());
 //! # Ok::<(), wire::DecodeError>(())
 //! ```
 //!

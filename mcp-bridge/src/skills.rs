@@ -31,8 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Spec:
-//! [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+//! Spec: [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
 //! (SEP-2640)
 use crate::mcp::base::{CacheScope, ResultType, page};
 use crate::mcp::capabilities::{ResourcesCapability, ServerCapabilities};

@@ -102,8 +102,7 @@ impl Profile {
     /// The GenAI conventions in their own repository, at commit `06ec68e` of 2026-10-07. They have
     /// no release, and names may change.
     ///
-    /// Spec:
-    /// [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai)
+    /// Spec: [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai)
     pub const GENAI_DEV: Self = Self {
         schema_url: "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev",
         agent_version: keys::GEN_AI_AGENT_VERSION,

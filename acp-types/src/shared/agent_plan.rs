@@ -8,8 +8,7 @@ use jsonrpc_core::{object, open_enum, string_id};
 open_enum! {
     /// Priority of a plan entry.
     ///
-    /// Spec:
-    /// [`PlanEntryPriority`](https://agentclientprotocol.com/protocol/v1/schema#planentrypriority),
+    /// Spec: [`PlanEntryPriority`](https://agentclientprotocol.com/protocol/v1/schema#planentrypriority),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#planentrypriority)
     pub enum PlanEntryPriority {
         /// Critical to the goal.
@@ -46,8 +45,7 @@ object! {
 object! {
     /// **Unstable.** A plan as Markdown text.
     ///
-    /// Spec:
-    /// [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v1/draft/schema#planmarkdown),
+    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v1/draft/schema#planmarkdown),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#planmarkdown)
     pub struct PlanMarkdown {
         /// Identifier of the plan.

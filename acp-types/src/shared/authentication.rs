@@ -17,8 +17,7 @@ string_id! {
 object! {
     /// **Unstable.** A request for the authentication state.
     ///
-    /// Method `auth/status`. Spec:
-    /// [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest),
+    /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
     #[doc(alias = "auth/status")]
     pub struct AuthStatusRequest {}
@@ -28,8 +27,7 @@ object! {
 object! {
     /// **Unstable.** The authentication state.
     ///
-    /// Method `auth/status`. Spec:
-    /// [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse),
+    /// Method `auth/status`. Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusresponse)
     pub struct AuthStatusResponse {
         /// Whether a session can begin at present.
@@ -45,8 +43,7 @@ object! {
 object! {
     /// **Unstable.** A change of the authentication state.
     ///
-    /// Method `auth/status_update`. Spec:
-    /// [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification),
+    /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
     #[doc(alias = "auth/status_update")]

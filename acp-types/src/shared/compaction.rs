@@ -15,8 +15,7 @@ string_id! {
 open_enum! {
     /// Status of a compaction.
     ///
-    /// Spec:
-    /// [`CompactionStatus`](https://agentclientprotocol.com/protocol/v1/schema#compactionstatus),
+    /// Spec: [`CompactionStatus`](https://agentclientprotocol.com/protocol/v1/schema#compactionstatus),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#compactionstatus)
     pub enum CompactionStatus {
         /// Running.

@@ -29,8 +29,7 @@ string_id! {
 object! {
     /// An elicitation by URL.
     ///
-    /// Spec:
-    /// [`ElicitationUrlMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlmode),
+    /// Spec: [`ElicitationUrlMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlmode),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlmode)
     pub struct ElicitationUrlMode {
         /// Identifier of the elicitation, for `elicitation/complete`.
@@ -60,8 +59,7 @@ member_union! {
 object! {
     /// The session that an elicitation belongs to.
     ///
-    /// Spec:
-    /// [`ElicitationSessionScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationsessionscope),
+    /// Spec: [`ElicitationSessionScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationsessionscope),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationsessionscope)
     pub struct ElicitationSessionScope {
         /// Identifier of the session.
@@ -76,8 +74,7 @@ object! {
 object! {
     /// The client's request that an elicitation belongs to.
     ///
-    /// Spec:
-    /// [`ElicitationRequestScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationrequestscope),
+    /// Spec: [`ElicitationRequestScope`](https://agentclientprotocol.com/protocol/v1/schema#elicitationrequestscope),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationrequestscope)
     pub struct ElicitationRequestScope {
         /// Identifier of the request.
@@ -88,8 +85,7 @@ object! {
 open_enum! {
     /// The type of a form's content.
     ///
-    /// Spec:
-    /// [`ElicitationSchemaType`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschematype),
+    /// Spec: [`ElicitationSchemaType`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschematype),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschematype)
     pub enum ElicitationSchemaType {
         /// An object, with a member for each field.
@@ -100,8 +96,7 @@ open_enum! {
 object! {
     /// The result of an elicitation.
     ///
-    /// Method `elicitation/create`. Spec:
-    /// [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
+    /// Method `elicitation/create`. Spec: [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub struct CreateElicitationResponse {}
     rest {
@@ -114,8 +109,7 @@ object! {
 open_union! {
     /// The user's action on an elicitation. An unknown action counts as `cancel`.
     ///
-    /// Spec:
-    /// [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub enum ElicitationAction by "action" {
         /// The user answered.
@@ -137,8 +131,7 @@ impl ElicitationAction {
 object! {
     /// The user answered the elicitation.
     ///
-    /// Spec:
-    /// [`ElicitationAcceptAction`](https://agentclientprotocol.com/protocol/v1/schema#elicitationacceptaction),
+    /// Spec: [`ElicitationAcceptAction`](https://agentclientprotocol.com/protocol/v1/schema#elicitationacceptaction),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationacceptaction)
     pub struct ElicitationAcceptAction {}
     optional {
@@ -149,8 +142,7 @@ object! {
 
 /// The value of a form field.
 ///
-/// Spec:
-/// [`ElicitationContentValue`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcontentvalue),
+/// Spec: [`ElicitationContentValue`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcontentvalue),
 /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcontentvalue)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -220,8 +212,7 @@ __json_schema! { ElicitationContentValue, generator => jsonrpc_core::wire::schem
 object! {
     /// An elicitation by URL is complete.
     ///
-    /// Method `elicitation/complete`. Spec:
-    /// [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification),
+    /// Method `elicitation/complete`. Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
     #[doc(alias = "elicitation/complete")]

@@ -10,8 +10,7 @@ use jsonrpc_core::{__json_schema, object, open_enum, open_union};
 
 /// The fields of a form by name, in the agent's order.
 ///
-/// Spec:
-/// [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema),
+/// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema),
 /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
 ///
 /// The order of members is not significant in JSON, but it is the display order of the fields.
@@ -63,8 +62,7 @@ __json_schema! { ElicitationProperties, generator => {
 open_union! {
     /// A field of a form.
     ///
-    /// Spec:
-    /// [`ElicitationPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationpropertyschema),
+    /// Spec: [`ElicitationPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationpropertyschema),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationpropertyschema)
     pub enum ElicitationPropertySchema by "type" {
         /// A string, or a selection from several values.
@@ -100,8 +98,7 @@ open_enum! {
 object! {
     /// A string field, or a selection from several values.
     ///
-    /// Spec:
-    /// [`StringPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#stringpropertyschema),
+    /// Spec: [`StringPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#stringpropertyschema),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringpropertyschema)
     pub struct StringPropertySchema {}
     optional {
@@ -148,8 +145,7 @@ object! {
 object! {
     /// A number field.
     ///
-    /// Spec:
-    /// [`NumberPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#numberpropertyschema),
+    /// Spec: [`NumberPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#numberpropertyschema),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#numberpropertyschema)
     pub struct NumberPropertySchema {}
     optional {
@@ -170,8 +166,7 @@ object! {
 object! {
     /// An integer field.
     ///
-    /// Spec:
-    /// [`IntegerPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#integerpropertyschema),
+    /// Spec: [`IntegerPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#integerpropertyschema),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#integerpropertyschema)
     pub struct IntegerPropertySchema {}
     optional {
@@ -192,8 +187,7 @@ object! {
 object! {
     /// A boolean field.
     ///
-    /// Spec:
-    /// [`BooleanPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#booleanpropertyschema),
+    /// Spec: [`BooleanPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#booleanpropertyschema),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#booleanpropertyschema)
     pub struct BooleanPropertySchema {}
     optional {
@@ -210,8 +204,7 @@ object! {
 object! {
     /// A field for several selections.
     ///
-    /// Spec:
-    /// [`MultiSelectPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#multiselectpropertyschema),
+    /// Spec: [`MultiSelectPropertySchema`](https://agentclientprotocol.com/protocol/v1/schema#multiselectpropertyschema),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectpropertyschema)
     pub struct MultiSelectPropertySchema {
         /// The permitted values.
@@ -235,8 +228,7 @@ object! {
 open_union! {
     /// The permitted values of a multi-select field.
     ///
-    /// Spec:
-    /// [`MultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#multiselectitems),
+    /// Spec: [`MultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#multiselectitems),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#multiselectitems)
     pub enum MultiSelectItems by "type" {
         /// Values without titles.
@@ -251,8 +243,7 @@ open_union! {
 object! {
     /// Permitted values without titles.
     ///
-    /// Spec:
-    /// [`StringMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#stringmultiselectitems),
+    /// Spec: [`StringMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#stringmultiselectitems),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#stringmultiselectitems)
     pub struct StringMultiSelectItems {
         /// The values.
@@ -264,8 +255,7 @@ object! {
 object! {
     /// Permitted values with titles.
     ///
-    /// Spec:
-    /// [`TitledMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#titledmultiselectitems),
+    /// Spec: [`TitledMultiSelectItems`](https://agentclientprotocol.com/protocol/v1/schema#titledmultiselectitems),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#titledmultiselectitems)
     pub struct TitledMultiSelectItems {
         /// The values.

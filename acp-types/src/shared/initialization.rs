@@ -48,8 +48,7 @@ object! {
 object! {
     /// The elicitation modes that a client supports.
     ///
-    /// Spec:
-    /// [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities),
+    /// Spec: [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcapabilities)
     pub struct ElicitationCapabilities {}
     optional {
@@ -64,8 +63,7 @@ object! {
 object! {
     /// The client supports elicitation by form.
     ///
-    /// Spec:
-    /// [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities),
+    /// Spec: [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationformcapabilities)
     pub struct ElicitationFormCapabilities {}
     and "_meta"
@@ -74,8 +72,7 @@ object! {
 object! {
     /// The client supports elicitation by URL.
     ///
-    /// Spec:
-    /// [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities),
+    /// Spec: [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlcapabilities)
     pub struct ElicitationUrlCapabilities {}
     and "_meta"
@@ -84,8 +81,7 @@ object! {
 object! {
     /// The agent supports `session/delete`.
     ///
-    /// Spec:
-    /// [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities),
+    /// Spec: [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessiondeletecapabilities)
     pub struct SessionDeleteCapabilities {}
     and "_meta"
@@ -94,8 +90,7 @@ object! {
 object! {
     /// The agent supports `additionalDirectories` for new sessions.
     ///
-    /// Spec:
-    /// [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities),
+    /// Spec: [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/schema#sessionadditionaldirectoriescapabilities)
     pub struct SessionAdditionalDirectoriesCapabilities {}
@@ -105,8 +100,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports `providers/*`.
     ///
-    /// Spec:
-    /// [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities),
+    /// Spec: [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities)
     pub struct ProvidersCapabilities {}
     and "_meta"
@@ -115,8 +109,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports `auth/status`, and reports changes.
     ///
-    /// Spec:
-    /// [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities),
+    /// Spec: [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatuscapabilities)
     pub struct AuthStatusCapabilities {}
     and "_meta"
@@ -125,8 +118,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/fork`.
     ///
-    /// Spec:
-    /// [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities),
+    /// Spec: [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities)
     pub struct SessionForkCapabilities {}
@@ -136,8 +128,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/archive` and `session/unarchive`.
     ///
-    /// Spec:
-    /// [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities),
+    /// Spec: [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivecapabilities)
     pub struct SessionArchiveCapabilities {}
@@ -147,8 +138,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/status`.
     ///
-    /// Spec:
-    /// [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities),
+    /// Spec: [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatuscapabilities)
     pub struct SessionStatusCapabilities {}
@@ -158,8 +148,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports `session/set_title`.
     ///
-    /// Spec:
-    /// [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities),
+    /// Spec: [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessiontitlecapabilities)
     pub struct SessionTitleCapabilities {}
@@ -169,8 +158,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
     ///
-    /// Spec:
-    /// [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities),
+    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptcapabilities)
     pub struct SessionSystemPromptCapabilities {}
@@ -184,8 +172,7 @@ object! {
 object! {
     /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
     ///
-    /// Spec:
-    /// [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities),
+    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptmodecapabilities)
     pub struct SessionSystemPromptModeCapabilities {}
@@ -199,8 +186,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
     ///
-    /// Spec:
-    /// [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities),
+    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptoverridecapabilities)
     pub struct SessionSystemPromptOverrideCapabilities {}

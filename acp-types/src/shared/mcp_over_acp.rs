@@ -8,8 +8,7 @@ use jsonrpc_core::{member_union, object, string_id};
 string_id! {
     /// **Unstable.** Identifies an MCP server that is reached over the ACP connection.
     ///
-    /// Spec:
-    /// [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracpid),
+    /// Spec: [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracpid),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracpid)
     pub struct McpServerAcpId;
 }
@@ -17,8 +16,7 @@ string_id! {
 string_id! {
     /// **Unstable.** Identifies a request within `mcp/message`, chosen by its sender.
     ///
-    /// Spec:
-    /// [`McpRequestId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcprequestid),
+    /// Spec: [`McpRequestId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcprequestid),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcprequestid)
     pub struct McpRequestId;
 }
@@ -26,8 +24,7 @@ string_id! {
 object! {
     /// **Unstable.** A request of the agent to an MCP server of the client.
     ///
-    /// Method `mcp/message`. Spec:
-    /// [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest),
+    /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpRequest {
@@ -48,8 +45,7 @@ object! {
 object! {
     /// **Unstable.** A notification from an MCP server of the client, related to a request.
     ///
-    /// Method `mcp/message`. Spec:
-    /// [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification),
+    /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpNotification {
@@ -71,8 +67,7 @@ member_union! {
     /// **Unstable.** The response of the MCP server. An error of the MCP server is a successful
     /// response of ACP.
     ///
-    /// Method `mcp/message`. Spec:
-    /// [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
+    /// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     ///
     /// If both members are present, the result counts. It may be `null`:

@@ -9,8 +9,7 @@ use jsonrpc_core::{object, open_enum, string_id};
 string_id! {
     /// Identifies an option of a permission request.
     ///
-    /// Spec:
-    /// [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionid),
+    /// Spec: [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionid),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionid)
     pub struct PermissionOptionId;
 }
@@ -18,8 +17,7 @@ string_id! {
 object! {
     /// An option of a permission request.
     ///
-    /// Spec:
-    /// [`PermissionOption`](https://agentclientprotocol.com/protocol/v1/schema#permissionoption),
+    /// Spec: [`PermissionOption`](https://agentclientprotocol.com/protocol/v1/schema#permissionoption),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoption)
     pub struct PermissionOption {
         /// Identifier of the option.
@@ -35,8 +33,7 @@ object! {
 open_enum! {
     /// Meaning of a permission option. An unknown kind grants no permission.
     ///
-    /// Spec:
-    /// [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionkind),
+    /// Spec: [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionkind),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionkind)
     pub enum PermissionOptionKind {
         /// Allow this time.
@@ -60,8 +57,7 @@ impl PermissionOptionKind {
 object! {
     /// The user selected an option.
     ///
-    /// Spec:
-    /// [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#selectedpermissionoutcome),
+    /// Spec: [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#selectedpermissionoutcome),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#selectedpermissionoutcome)
     pub struct SelectedPermissionOutcome {
         /// Identifier of the option.

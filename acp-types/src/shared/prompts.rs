@@ -73,8 +73,7 @@ object! {
 object! {
     /// The work of a session failed. **Unstable** in version 1.
     ///
-    /// Spec:
-    /// [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason),
+    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#errorstopreason)
     pub struct ErrorStopReason {}
     optional {

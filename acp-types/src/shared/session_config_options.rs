@@ -9,8 +9,7 @@ use jsonrpc_core::{object, open_enum, string_id};
 string_id! {
     /// Identifies a configuration option.
     ///
-    /// Spec:
-    /// [`SessionConfigId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigid),
+    /// Spec: [`SessionConfigId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigid),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigid)
     pub struct SessionConfigId;
 }
@@ -18,8 +17,7 @@ string_id! {
 string_id! {
     /// Identifies a value of an option.
     ///
-    /// Spec:
-    /// [`SessionConfigValueId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigvalueid),
+    /// Spec: [`SessionConfigValueId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigvalueid),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigvalueid)
     pub struct SessionConfigValueId;
 }
@@ -27,8 +25,7 @@ string_id! {
 string_id! {
     /// Identifies a group of values.
     ///
-    /// Spec:
-    /// [`SessionConfigGroupId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfiggroupid),
+    /// Spec: [`SessionConfigGroupId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfiggroupid),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionconfiggroupid)
     pub struct SessionConfigGroupId;
 }
@@ -36,8 +33,7 @@ string_id! {
 open_enum! {
     /// Category of an option, a hint for display. Names that begin with `_` are free for use.
     ///
-    /// Spec:
-    /// [`SessionConfigOptionCategory`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptioncategory),
+    /// Spec: [`SessionConfigOptionCategory`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptioncategory),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigoptioncategory)
     pub enum SessionConfigOptionCategory {
         /// The session's mode.
@@ -54,8 +50,7 @@ open_enum! {
 object! {
     /// A boolean option.
     ///
-    /// Spec:
-    /// [`SessionConfigBoolean`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigboolean),
+    /// Spec: [`SessionConfigBoolean`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigboolean),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigboolean)
     pub struct SessionConfigBoolean {
         /// Current value.
@@ -66,8 +61,7 @@ object! {
 object! {
     /// A value of an option.
     ///
-    /// Spec:
-    /// [`SessionConfigSelectOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoption),
+    /// Spec: [`SessionConfigSelectOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoption),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectoption)
     pub struct SessionConfigSelectOption {
         /// Identifier of the value.
@@ -85,8 +79,7 @@ object! {
 object! {
     /// The new value of a boolean option.
     ///
-    /// Spec:
-    /// [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest),
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
     pub struct SessionConfigOptionBoolean {
@@ -98,8 +91,7 @@ object! {
 object! {
     /// The new value of a selection.
     ///
-    /// Spec:
-    /// [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest),
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
     pub struct SessionConfigOptionValueId {

@@ -10,8 +10,7 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// A request to delete a session from the list.
     ///
-    /// Method `session/delete`. Spec:
-    /// [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest),
+    /// Method `session/delete`. Spec: [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionrequest)
     #[doc(alias = "session/delete")]
     pub struct DeleteSessionRequest {
@@ -24,8 +23,7 @@ object! {
 object! {
     /// The session was deleted from the list.
     ///
-    /// Method `session/delete`. Spec:
-    /// [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse),
+    /// Method `session/delete`. Spec: [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionresponse)
     pub struct DeleteSessionResponse {}
     and "_meta"
@@ -34,8 +32,7 @@ object! {
 object! {
     /// A change of the session's entry in session lists. Absent members stay, `null` clears.
     ///
-    /// Spec:
-    /// [`SessionInfoUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfoupdate),
+    /// Spec: [`SessionInfoUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfoupdate),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessioninfoupdate)
     pub struct SessionInfoUpdate {}
     patch {
@@ -51,8 +48,7 @@ object! {
 object! {
     /// **Unstable.** A request to archive a session.
     ///
-    /// Method `session/archive`. Spec:
-    /// [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest),
+    /// Method `session/archive`. Spec: [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionrequest)
     #[doc(alias = "session/archive")]
     pub struct ArchiveSessionRequest {
@@ -65,8 +61,7 @@ object! {
 object! {
     /// **Unstable.** The session is archived.
     ///
-    /// Method `session/archive`. Spec:
-    /// [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse),
+    /// Method `session/archive`. Spec: [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionresponse)
     pub struct ArchiveSessionResponse {}
     and "_meta"
@@ -75,8 +70,7 @@ object! {
 object! {
     /// **Unstable.** A request to restore a session from the archive.
     ///
-    /// Method `session/unarchive`. Spec:
-    /// [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest),
+    /// Method `session/unarchive`. Spec: [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionrequest)
     #[doc(alias = "session/unarchive")]
@@ -90,8 +84,7 @@ object! {
 object! {
     /// **Unstable.** The session is restored.
     ///
-    /// Method `session/unarchive`. Spec:
-    /// [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse),
+    /// Method `session/unarchive`. Spec: [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionresponse)
     pub struct UnarchiveSessionResponse {}
@@ -101,8 +94,7 @@ object! {
 open_enum! {
     /// **Unstable.** A filter of listed sessions. An agent refuses an unknown name.
     ///
-    /// Spec:
-    /// [`SessionArchiveFilter`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivefilter),
+    /// Spec: [`SessionArchiveFilter`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivefilter),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivefilter)
     pub enum SessionArchiveFilter {
         /// Sessions that are not archived.
@@ -117,8 +109,7 @@ open_enum! {
 object! {
     /// **Unstable.** A request to set the title of a session.
     ///
-    /// Method `session/set_title`. Spec:
-    /// [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest),
+    /// Method `session/set_title`. Spec: [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitlerequest)
     #[doc(alias = "session/set_title")]
     pub struct SetSessionTitleRequest {
@@ -133,8 +124,7 @@ object! {
 object! {
     /// **Unstable.** The title is set.
     ///
-    /// Method `session/set_title`. Spec:
-    /// [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse),
+    /// Method `session/set_title`. Spec: [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitleresponse)
     pub struct SetSessionTitleResponse {

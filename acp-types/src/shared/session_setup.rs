@@ -17,8 +17,7 @@ string_id! {
 object! {
     /// A request to close a session. Its running work is cancelled.
     ///
-    /// Method `session/close`. Spec:
-    /// [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest),
+    /// Method `session/close`. Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#closesessionrequest)
     #[doc(alias = "session/close")]
     pub struct CloseSessionRequest {
@@ -31,8 +30,7 @@ object! {
 object! {
     /// The session is closed.
     ///
-    /// Method `session/close`. Spec:
-    /// [`CloseSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#closesessionresponse),
+    /// Method `session/close`. Spec: [`CloseSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#closesessionresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#closesessionresponse)
     pub struct CloseSessionResponse {}
     and "_meta"
@@ -41,8 +39,7 @@ object! {
 object! {
     /// **Unstable.** An MCP server of the client.
     ///
-    /// Spec:
-    /// [`McpServerAcp`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracp),
+    /// Spec: [`McpServerAcp`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracp),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracp)
     pub struct McpServerAcp {
         /// Human-readable name.

@@ -1,15 +1,13 @@
 //! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
 //!
-//! Spec:
-//! [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate),
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate),
 //! [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
 use jsonrpc_core::object;
 
 object! {
     /// **Unstable.** Operations that the client may perform on an owned session.
     ///
-    /// Spec:
-    /// [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentsessioncapabilities),
+    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentsessioncapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentsessioncapabilities)
     pub struct SubagentSessionCapabilities {}
@@ -23,8 +21,7 @@ object! {
 object! {
     /// **Unstable.** The client may cancel the work of an owned session.
     ///
-    /// Spec:
-    /// [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessioncancelcapabilities),
+    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessioncancelcapabilities),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessioncancelcapabilities)
     pub struct SessionCancelCapabilities {}

@@ -6,8 +6,7 @@ use jsonrpc_core::open_enum;
 open_enum! {
     /// **Unstable.** The effect on the agent's own instructions. An agent refuses an unknown name.
     ///
-    /// Spec:
-    /// [`SystemPromptMode`](https://agentclientprotocol.com/protocol/v1/draft/schema#systempromptmode),
+    /// Spec: [`SystemPromptMode`](https://agentclientprotocol.com/protocol/v1/draft/schema#systempromptmode),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#systempromptmode)
     pub enum SystemPromptMode {
         /// The client's instructions are appended.

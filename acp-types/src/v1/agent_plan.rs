@@ -48,8 +48,7 @@ object! {
 open_enum! {
     /// Status of a plan entry.
     ///
-    /// Spec:
-    /// [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v1/schema#planentrystatus)
+    /// Spec: [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v1/schema#planentrystatus)
     pub enum PlanEntryStatus {
         /// Not begun.
         Pending = "pending",
@@ -74,8 +73,7 @@ object! {
 open_union! {
     /// **Unstable.** A plan. A plan of an unknown kind replaces the plan with the same `planId`.
     ///
-    /// Spec:
-    /// [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v1/draft/schema#planupdatecontent)
+    /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v1/draft/schema#planupdatecontent)
     pub enum PlanUpdateContent by "type" {
         /// A list of entries, in order.
         Items(PlanItems) = "items",

@@ -27,8 +27,7 @@ open_union! {
 object! {
     /// A login in a terminal, in which the client runs the agent's program.
     ///
-    /// Spec:
-    /// [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v1/schema#authmethodterminal)
+    /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v1/schema#authmethodterminal)
     pub struct AuthMethodTerminal {
         /// Identifier of the method; not valid in `authenticate`.
         id: AuthMethodId = "id",
@@ -49,8 +48,7 @@ object! {
 object! {
     /// A login by the agent itself.
     ///
-    /// Spec:
-    /// [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v1/schema#authmethodagent)
+    /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v1/schema#authmethodagent)
     pub struct AuthMethodAgent {
         /// Identifier of the method, for `authenticate`.
         id: AuthMethodId = "id",
@@ -67,8 +65,7 @@ object! {
 object! {
     /// A request to log in.
     ///
-    /// Method `authenticate`. Spec:
-    /// [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
+    /// Method `authenticate`. Spec: [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
     #[doc(alias = "authenticate")]
     pub struct AuthenticateRequest {
         /// One of the agent's authentication methods.
@@ -80,8 +77,7 @@ object! {
 object! {
     /// The login succeeded.
     ///
-    /// Method `authenticate`. Spec:
-    /// [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
+    /// Method `authenticate`. Spec: [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
     pub struct AuthenticateResponse {}
     and "_meta"
 }
@@ -89,8 +85,7 @@ object! {
 object! {
     /// A request to log out.
     ///
-    /// Method `logout`. Spec:
-    /// [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
+    /// Method `logout`. Spec: [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
     #[doc(alias = "logout")]
     pub struct LogoutRequest {}
     and "_meta"
@@ -99,8 +94,7 @@ object! {
 object! {
     /// The logout succeeded.
     ///
-    /// Method `logout`. Spec:
-    /// [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
+    /// Method `logout`. Spec: [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
     pub struct LogoutResponse {}
     and "_meta"
 }

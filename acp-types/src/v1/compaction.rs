@@ -12,8 +12,7 @@ object! {
     /// A compaction begins or changes. In a patched member, absence keeps the value, `null` clears
     /// it, and a value replaces it.
     ///
-    /// Spec:
-    /// [`CompactionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#compactionupdate)
+    /// Spec: [`CompactionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#compactionupdate)
     pub struct CompactionUpdate {
         /// Identifier of the compaction. The first update with an id begins it.
         compaction_id: CompactionId = "compactionId",
@@ -33,8 +32,7 @@ object! {
 object! {
     /// Content to append to a compaction's summary.
     ///
-    /// Spec:
-    /// [`CompactionSummaryChunk`](https://agentclientprotocol.com/protocol/v1/schema#compactionsummarychunk)
+    /// Spec: [`CompactionSummaryChunk`](https://agentclientprotocol.com/protocol/v1/schema#compactionsummarychunk)
     pub struct CompactionSummaryChunk {
         /// Identifier of the compaction. A new id begins a running compaction.
         compaction_id: CompactionId = "compactionId",

@@ -112,8 +112,7 @@ object! {
 object! {
     /// An embedded resource.
     ///
-    /// Spec:
-    /// [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresource)
+    /// Spec: [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresource)
     pub struct EmbeddedResource {
         /// The contents.
         resource: EmbeddedResourceResource = "resource",
@@ -128,8 +127,7 @@ object! {
 member_union! {
     /// The contents of a resource.
     ///
-    /// Spec:
-    /// [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresourceresource)
+    /// Spec: [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v1/schema#embeddedresourceresource)
     pub enum EmbeddedResourceResource {
         /// Text.
         Text(TextResourceContents) has "text",
@@ -141,8 +139,7 @@ member_union! {
 object! {
     /// The text of a resource.
     ///
-    /// Spec:
-    /// [`TextResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#textresourcecontents)
+    /// Spec: [`TextResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#textresourcecontents)
     pub struct TextResourceContents {
         /// URI of the resource.
         uri: String = "uri",
@@ -159,8 +156,7 @@ object! {
 object! {
     /// The bytes of a resource.
     ///
-    /// Spec:
-    /// [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#blobresourcecontents)
+    /// Spec: [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v1/schema#blobresourcecontents)
     pub struct BlobResourceContents {
         /// URI of the resource.
         uri: String = "uri",

@@ -18,8 +18,7 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for input of the user.
     ///
-    /// Method `elicitation/create`. Spec:
-    /// [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest)
+    /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest)
     ///
     /// ```
     /// use acp_types::v1::elicitation::{CreateElicitationRequest, ElicitationMode};
@@ -60,8 +59,7 @@ open_union! {
 object! {
     /// An elicitation by form.
     ///
-    /// Spec:
-    /// [`ElicitationFormMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformmode)
+    /// Spec: [`ElicitationFormMode`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformmode)
     pub struct ElicitationFormMode {
         /// Schema of the form.
         requested_schema: ElicitationSchema = "requestedSchema",
@@ -75,8 +73,7 @@ object! {
 object! {
     /// The schema of a form: a flat object, in a subset of JSON Schema.
     ///
-    /// Spec:
-    /// [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema)
+    /// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v1/schema#elicitationschema)
     pub struct ElicitationSchema {}
     optional {
         /// Type of the content; absent means `object`.

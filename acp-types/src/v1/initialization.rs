@@ -16,8 +16,7 @@ use jsonrpc_core::object;
 object! {
     /// The first request of a connection, with the client's capabilities.
     ///
-    /// Method `initialize`. Spec:
-    /// [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
+    /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
     ///
     /// ```
     /// use acp_types::v1::initialization::{Implementation, InitializeRequest, ProtocolVersion};
@@ -47,8 +46,7 @@ object! {
 object! {
     /// The response to `initialize`, with the common version and the agent's capabilities.
     ///
-    /// Method `initialize`. Spec:
-    /// [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
+    /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
     ///
     /// ```
     /// use acp_types::v1::initialization::{AgentCapabilities, InitializeResponse, ProtocolVersion};
@@ -81,8 +79,7 @@ object! {
 object! {
     /// Capabilities of a client.
     ///
-    /// Spec:
-    /// [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
+    /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
     ///
     /// ```
     /// use acp_types::v1::initialization::{ClientCapabilities, FileSystemCapabilities};
@@ -121,8 +118,7 @@ object! {
 object! {
     /// The file methods that a client supports.
     ///
-    /// Spec:
-    /// [`FileSystemCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#filesystemcapabilities)
+    /// Spec: [`FileSystemCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#filesystemcapabilities)
     pub struct FileSystemCapabilities {}
     optional {
         /// Whether `fs/read_text_file` is supported. Absent means no.
@@ -136,8 +132,7 @@ object! {
 object! {
     /// A client's display of sessions beyond the baseline.
     ///
-    /// Spec:
-    /// [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientsessioncapabilities)
+    /// Spec: [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientsessioncapabilities)
     pub struct ClientSessionCapabilities {}
     optional {
         /// Present if the client supports compaction updates.
@@ -153,24 +148,21 @@ object! {
 object! {
     /// The client supports compaction updates.
     ///
-    /// Spec:
-    /// [`CompactionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#compactioncapabilities)
+    /// Spec: [`CompactionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#compactioncapabilities)
     pub struct CompactionCapabilities {}
 }
 
 object! {
     /// The client supports notices.
     ///
-    /// Spec:
-    /// [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
+    /// Spec: [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
     pub struct NoticeCapabilities {}
 }
 
 object! {
     /// The kinds of configuration options that a client supports.
     ///
-    /// Spec:
-    /// [`SessionConfigOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptionscapabilities)
+    /// Spec: [`SessionConfigOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptionscapabilities)
     pub struct SessionConfigOptionsCapabilities {}
     optional {
         /// Present if boolean options are supported.
@@ -182,8 +174,7 @@ object! {
 object! {
     /// The client supports boolean configuration options.
     ///
-    /// Spec:
-    /// [`BooleanConfigOptionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#booleanconfigoptioncapabilities)
+    /// Spec: [`BooleanConfigOptionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#booleanconfigoptioncapabilities)
     pub struct BooleanConfigOptionCapabilities {}
     and "_meta"
 }
@@ -191,8 +182,7 @@ object! {
 object! {
     /// The kinds of login that a client supports.
     ///
-    /// Spec:
-    /// [`AuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#authcapabilities)
+    /// Spec: [`AuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#authcapabilities)
     pub struct AuthCapabilities {}
     optional {
         /// Whether the client can run the agent in a terminal to log in. Absent means no.
@@ -204,8 +194,7 @@ object! {
 object! {
     /// Capabilities of an agent.
     ///
-    /// Spec:
-    /// [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
+    /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
     ///
     /// ```
     /// use acp_types::v1::initialization::AgentCapabilities;
@@ -237,8 +226,7 @@ object! {
 object! {
     /// Prompt content that an agent supports beyond text and resource links.
     ///
-    /// Spec:
-    /// [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#promptcapabilities)
+    /// Spec: [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#promptcapabilities)
     pub struct PromptCapabilities {}
     optional {
         /// Whether images are supported. Absent means no.
@@ -254,8 +242,7 @@ object! {
 object! {
     /// MCP transports that an agent supports beyond stdio.
     ///
-    /// Spec:
-    /// [`McpCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#mcpcapabilities)
+    /// Spec: [`McpCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#mcpcapabilities)
     pub struct McpCapabilities {}
     optional {
         /// Whether HTTP is supported. Absent means no.
@@ -272,8 +259,7 @@ object! {
 object! {
     /// Session methods that an agent supports beyond the baseline.
     ///
-    /// Spec:
-    /// [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncapabilities)
+    /// Spec: [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncapabilities)
     pub struct SessionCapabilities {}
     optional {
         /// Present if `session/list` is supported.
@@ -303,8 +289,7 @@ object! {
 object! {
     /// The agent supports `session/list`.
     ///
-    /// Spec:
-    /// [`SessionListCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionlistcapabilities)
+    /// Spec: [`SessionListCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionlistcapabilities)
     pub struct SessionListCapabilities {}
     and "_meta"
 }
@@ -312,8 +297,7 @@ object! {
 object! {
     /// The agent supports `session/resume`.
     ///
-    /// Spec:
-    /// [`SessionResumeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionresumecapabilities)
+    /// Spec: [`SessionResumeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionresumecapabilities)
     pub struct SessionResumeCapabilities {}
     and "_meta"
 }
@@ -321,8 +305,7 @@ object! {
 object! {
     /// The agent supports `session/close`.
     ///
-    /// Spec:
-    /// [`SessionCloseCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionclosecapabilities)
+    /// Spec: [`SessionCloseCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionclosecapabilities)
     pub struct SessionCloseCapabilities {}
     and "_meta"
 }
@@ -330,8 +313,7 @@ object! {
 object! {
     /// Authentication methods of the protocol that an agent supports.
     ///
-    /// Spec:
-    /// [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentauthcapabilities)
+    /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentauthcapabilities)
     pub struct AgentAuthCapabilities {}
     optional {
         /// Present if `logout` is supported.
@@ -345,8 +327,7 @@ object! {
 object! {
     /// The agent supports `logout`.
     ///
-    /// Spec:
-    /// [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
+    /// Spec: [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
     pub struct LogoutCapabilities {}
     and "_meta"
 }
@@ -354,8 +335,7 @@ object! {
 object! {
     /// **Unstable.** The client supports subagents.
     ///
-    /// Spec:
-    /// [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
+    /// Spec: [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
     pub struct SubagentCapabilities {}
     and "_meta"
 }
@@ -363,8 +343,7 @@ object! {
 object! {
     /// **Unstable.** The client supports `plan_update` and `plan_removed`.
     ///
-    /// Spec:
-    /// [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
+    /// Spec: [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
     pub struct PlanCapabilities {}
     and "_meta"
 }

@@ -10,8 +10,7 @@ use jsonrpc_core::object;
 object! {
     /// **Unstable.** The first request of a conductor to a proxy, which has a successor.
     ///
-    /// Method `proxy/initialize`. Spec:
-    /// [`InitializeProxyRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#initializeproxyrequest)
+    /// Method `proxy/initialize`. Spec: [`InitializeProxyRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#initializeproxyrequest)
     #[doc(alias = "proxy/initialize")]
     pub struct InitializeProxyRequest {}
     rest {
@@ -23,8 +22,7 @@ object! {
 object! {
     /// **Unstable.** The response of the proxy, equal to that of its successor.
     ///
-    /// Method `proxy/initialize`. Spec:
-    /// [`InitializeProxyResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#initializeproxyresponse)
+    /// Method `proxy/initialize`. Spec: [`InitializeProxyResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#initializeproxyresponse)
     pub struct InitializeProxyResponse {}
     rest {
         /// As for `initialize`.

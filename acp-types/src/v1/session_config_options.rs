@@ -16,8 +16,7 @@ use jsonrpc_core::{__json_schema, object, open_union};
 object! {
     /// A configuration option of a session, with its current value.
     ///
-    /// Spec:
-    /// [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoption)
+    /// Spec: [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoption)
     ///
     /// ```
     /// use acp_types::v1::session_config_options::{SessionConfigKind, SessionConfigOption};
@@ -64,8 +63,7 @@ open_union! {
 object! {
     /// A selection from several values.
     ///
-    /// Spec:
-    /// [`SessionConfigSelect`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselect)
+    /// Spec: [`SessionConfigSelect`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselect)
     pub struct SessionConfigSelect {
         /// Current value.
         current_value: SessionConfigValueId = "currentValue",
@@ -76,8 +74,7 @@ object! {
 
 /// The values of an option, grouped or ungrouped.
 ///
-/// Spec:
-/// [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoptions)
+/// Spec: [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoptions)
 ///
 /// The first entry decides: an option has `value`, a group has `group`. A list that mixes both is
 /// an error.
@@ -126,8 +123,7 @@ __json_schema! { SessionConfigSelectOptions, generator => jsonrpc_core::wire::sc
 object! {
     /// A group of values.
     ///
-    /// Spec:
-    /// [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectgroup)
+    /// Spec: [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectgroup)
     pub struct SessionConfigSelectGroup {
         /// Identifier of the group.
         group: SessionConfigGroupId = "group",
@@ -142,8 +138,7 @@ object! {
 object! {
     /// A request to set a configuration option.
     ///
-    /// Method `session/set_config_option`. Spec:
-    /// [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
+    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
     ///
     /// ```
     /// use acp_types::v1::session_config_options::{
@@ -175,8 +170,7 @@ object! {
 open_union! {
     /// The new value of an option.
     ///
-    /// Spec:
-    /// [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
     pub enum SessionConfigOptionValue by "type" {
         /// A boolean.
         Boolean(SessionConfigOptionBoolean) = "boolean",
@@ -190,8 +184,7 @@ open_union! {
 object! {
     /// The option is set. Other options may have changed as well.
     ///
-    /// Method `session/set_config_option`. Spec:
-    /// [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionresponse)
+    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionresponse)
     pub struct SetSessionConfigOptionResponse {
         /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",
@@ -202,8 +195,7 @@ object! {
 object! {
     /// Configuration options of the session have changed.
     ///
-    /// Spec:
-    /// [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#configoptionupdate)
+    /// Spec: [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#configoptionupdate)
     pub struct ConfigOptionUpdate {
         /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",

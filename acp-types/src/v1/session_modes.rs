@@ -16,8 +16,7 @@ string_id! {
 object! {
     /// The modes of a session, and the current one.
     ///
-    /// Spec:
-    /// [`SessionModeState`](https://agentclientprotocol.com/protocol/v1/schema#sessionmodestate)
+    /// Spec: [`SessionModeState`](https://agentclientprotocol.com/protocol/v1/schema#sessionmodestate)
     ///
     /// ```
     /// use acp_types::v1::session_modes::{SessionMode, SessionModeState};
@@ -55,8 +54,7 @@ object! {
 object! {
     /// A request to set the mode of a session.
     ///
-    /// Method `session/set_mode`. Spec:
-    /// [`SetSessionModeRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderequest)
+    /// Method `session/set_mode`. Spec: [`SetSessionModeRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderequest)
     ///
     /// ```
     /// use acp_types::v1::session_modes::SetSessionModeRequest;
@@ -78,8 +76,7 @@ object! {
 object! {
     /// The mode is set.
     ///
-    /// Method `session/set_mode`. Spec:
-    /// [`SetSessionModeResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderesponse)
+    /// Method `session/set_mode`. Spec: [`SetSessionModeResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderesponse)
     pub struct SetSessionModeResponse {}
     and "_meta"
 }
@@ -87,8 +84,7 @@ object! {
 object! {
     /// The agent changed the mode of the session.
     ///
-    /// Spec:
-    /// [`CurrentModeUpdate`](https://agentclientprotocol.com/protocol/v1/schema#currentmodeupdate)
+    /// Spec: [`CurrentModeUpdate`](https://agentclientprotocol.com/protocol/v1/schema#currentmodeupdate)
     pub struct CurrentModeUpdate {
         /// Identifier of the new mode.
         current_mode_id: SessionModeId = "currentModeId",

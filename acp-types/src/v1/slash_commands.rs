@@ -8,8 +8,7 @@ use jsonrpc_core::{member_union, object};
 object! {
     /// The current commands.
     ///
-    /// Spec:
-    /// [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandsupdate)
+    /// Spec: [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandsupdate)
     pub struct AvailableCommandsUpdate {
         /// The commands.
         available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items] or "[]",
@@ -20,8 +19,7 @@ object! {
 object! {
     /// A command at the beginning of a prompt.
     ///
-    /// Spec:
-    /// [`AvailableCommand`](https://agentclientprotocol.com/protocol/v1/schema#availablecommand)
+    /// Spec: [`AvailableCommand`](https://agentclientprotocol.com/protocol/v1/schema#availablecommand)
     pub struct AvailableCommand {
         /// Name of the command, without the slash.
         name: String = "name",
@@ -38,8 +36,7 @@ object! {
 member_union! {
     /// The input of a command.
     ///
-    /// Spec:
-    /// [`AvailableCommandInput`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandinput)
+    /// Spec: [`AvailableCommandInput`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandinput)
     pub enum AvailableCommandInput {
         /// Any text.
         Unstructured(UnstructuredCommandInput) has "hint",
@@ -49,8 +46,7 @@ member_union! {
 object! {
     /// Free text after the command's name.
     ///
-    /// Spec:
-    /// [`UnstructuredCommandInput`](https://agentclientprotocol.com/protocol/v1/schema#unstructuredcommandinput)
+    /// Spec: [`UnstructuredCommandInput`](https://agentclientprotocol.com/protocol/v1/schema#unstructuredcommandinput)
     pub struct UnstructuredCommandInput {
         /// Placeholder text for an empty input.
         hint: String = "hint",

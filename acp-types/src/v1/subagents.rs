@@ -1,7 +1,6 @@
 //! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
 //!
-//! Spec:
-//! [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
 use super::content::ContentBlock;
 pub use crate::shared::prompts::ErrorStopReason;
 use crate::shared::prompts::{MessageId, Usage};
@@ -17,8 +16,7 @@ object! {
     /// **Unstable.** A subagent begins or changes. In each member, absence keeps the value, `null`
     /// clears it, and a value replaces it.
     ///
-    /// Spec:
-    /// [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
     pub struct SubagentUpdate {
         /// Identifier of the owned session. The first update with it precedes all other references.
         session_id: SessionId = "sessionId",
@@ -45,8 +43,7 @@ object! {
     /// **Unstable.** A message from one session to another. In each member, absence keeps the
     /// value, `null` clears it, and a value replaces it.
     ///
-    /// Spec:
-    /// [`SessionMessage`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessage)
+    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessage)
     pub struct SessionMessage {
         /// Identifier of the message in the session that reports it.
         message_id: MessageId = "messageId",
@@ -70,8 +67,7 @@ object! {
 object! {
     /// **Unstable.** Content to append to a message from one session to another.
     ///
-    /// Spec:
-    /// [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessagechunk)
+    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessagechunk)
     pub struct SessionMessageChunk {
         /// Identifier of the message.
         message_id: MessageId = "messageId",
@@ -112,8 +108,7 @@ impl StateUpdate {
 object! {
     /// **Unstable.** A session works.
     ///
-    /// Spec:
-    /// [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#runningstateupdate)
+    /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#runningstateupdate)
     pub struct RunningStateUpdate {}
     and "_meta"
 }
@@ -121,8 +116,7 @@ object! {
 object! {
     /// **Unstable.** A session waits for the user.
     ///
-    /// Spec:
-    /// [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#requiresactionstateupdate)
+    /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#requiresactionstateupdate)
     pub struct RequiresActionStateUpdate {}
     and "_meta"
 }
@@ -130,8 +124,7 @@ object! {
 object! {
     /// **Unstable.** The state of a session is unknown.
     ///
-    /// Spec:
-    /// [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#unknownstateupdate)
+    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
     and "_meta"
 }
@@ -139,8 +132,7 @@ object! {
 object! {
     /// **Unstable.** A session has no foreground work.
     ///
-    /// Spec:
-    /// [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
+    /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
     pub struct IdleStateUpdate {}
     optional {
         /// Token usage of the work that ended.

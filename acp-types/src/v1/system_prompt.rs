@@ -9,8 +9,7 @@ use jsonrpc_core::object;
 object! {
     /// **Unstable.** Instructions for the model.
     ///
-    /// Spec:
-    /// [`SystemPrompt`](https://agentclientprotocol.com/protocol/v1/draft/schema#systemprompt)
+    /// Spec: [`SystemPrompt`](https://agentclientprotocol.com/protocol/v1/draft/schema#systemprompt)
     pub struct SystemPrompt {
         /// The effect on the agent's own instructions.
         mode: SystemPromptMode = "mode",

@@ -127,8 +127,7 @@ open_enum! {
 open_union! {
     /// Content produced by a tool call.
     ///
-    /// Spec:
-    /// [`ToolCallContent`](https://agentclientprotocol.com/protocol/v1/schema#toolcallcontent)
+    /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v1/schema#toolcallcontent)
     pub enum ToolCallContent by "type" {
         /// A block of content.
         Content(Content) = "content",
@@ -170,8 +169,7 @@ object! {
 object! {
     /// A place in a file that a tool call concerns.
     ///
-    /// Spec:
-    /// [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v1/schema#toolcalllocation)
+    /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v1/schema#toolcalllocation)
     pub struct ToolCallLocation {
         /// Absolute path of the file.
         path: String = "path",
@@ -186,8 +184,7 @@ object! {
 object! {
     /// A request for permission to continue with a tool call.
     ///
-    /// Method `session/request_permission`. Spec:
-    /// [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
+    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -245,8 +242,7 @@ impl RequestPermissionRequest {
 object! {
     /// The user's answer.
     ///
-    /// Method `session/request_permission`. Spec:
-    /// [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
+    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -270,8 +266,7 @@ object! {
 open_union! {
     /// The outcome of a permission request.
     ///
-    /// Spec:
-    /// [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionoutcome)
+    /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionoutcome)
     pub enum RequestPermissionOutcome by "outcome" {
         /// The turn was cancelled before the user answered.
         Cancelled(Extra) = "cancelled",

@@ -22,8 +22,7 @@ object! {
 open_union! {
     /// A plan. A plan of an unknown kind replaces the plan with the same `planId`.
     ///
-    /// Spec:
-    /// [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v2/schema#planupdatecontent)
+    /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v2/schema#planupdatecontent)
     pub enum PlanUpdateContent by "type" {
         /// A list of entries, in order.
         Items(PlanItems) = "items",
@@ -77,8 +76,7 @@ object! {
 open_enum! {
     /// Status of a plan entry.
     ///
-    /// Spec:
-    /// [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v2/schema#planentrystatus)
+    /// Spec: [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v2/schema#planentrystatus)
     pub enum PlanEntryStatus {
         /// Not begun.
         Pending = "pending",

@@ -25,8 +25,7 @@ open_union! {
 object! {
     /// A login in a terminal, in which the client runs the agent's program.
     ///
-    /// Spec:
-    /// [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v2/schema#authmethodterminal)
+    /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v2/schema#authmethodterminal)
     pub struct AuthMethodTerminal {
         /// Identifier of the method; not valid in `auth/login`.
         method_id: AuthMethodId = "methodId",
@@ -47,8 +46,7 @@ object! {
 object! {
     /// A login by the agent itself.
     ///
-    /// Spec:
-    /// [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v2/schema#authmethodagent)
+    /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v2/schema#authmethodagent)
     pub struct AuthMethodAgent {
         /// Identifier of the method, for `auth/login`.
         method_id: AuthMethodId = "methodId",
@@ -65,8 +63,7 @@ object! {
 object! {
     /// A request to log in.
     ///
-    /// Method `auth/login`. Spec:
-    /// [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
+    /// Method `auth/login`. Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
     #[doc(alias = "auth/login")]
     pub struct LoginAuthRequest {
         /// One of the agent's authentication methods.
@@ -78,8 +75,7 @@ object! {
 object! {
     /// The login succeeded.
     ///
-    /// Method `auth/login`. Spec:
-    /// [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
+    /// Method `auth/login`. Spec: [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
     pub struct LoginAuthResponse {}
     and "_meta"
 }
@@ -87,8 +83,7 @@ object! {
 object! {
     /// A request to log out.
     ///
-    /// Method `auth/logout`. Spec:
-    /// [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
+    /// Method `auth/logout`. Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
     #[doc(alias = "auth/logout")]
     pub struct LogoutAuthRequest {}
     and "_meta"
@@ -97,8 +92,7 @@ object! {
 object! {
     /// The logout succeeded.
     ///
-    /// Method `auth/logout`. Spec:
-    /// [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
+    /// Method `auth/logout`. Spec: [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
     pub struct LogoutAuthResponse {}
     and "_meta"
 }

@@ -141,8 +141,7 @@ open_enum! {
 object! {
     /// An embedded resource.
     ///
-    /// Spec:
-    /// [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresource)
+    /// Spec: [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresource)
     pub struct EmbeddedResource {
         /// The contents.
         resource: EmbeddedResourceResource = "resource",
@@ -157,8 +156,7 @@ object! {
 member_union! {
     /// The contents of a resource.
     ///
-    /// Spec:
-    /// [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresourceresource)
+    /// Spec: [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresourceresource)
     pub enum EmbeddedResourceResource {
         /// Text.
         Text(TextResourceContents) has "text",
@@ -170,8 +168,7 @@ member_union! {
 object! {
     /// The text of a resource.
     ///
-    /// Spec:
-    /// [`TextResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#textresourcecontents)
+    /// Spec: [`TextResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#textresourcecontents)
     pub struct TextResourceContents {
         /// URI of the resource.
         uri: String = "uri",
@@ -188,8 +185,7 @@ object! {
 object! {
     /// The bytes of a resource.
     ///
-    /// Spec:
-    /// [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#blobresourcecontents)
+    /// Spec: [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#blobresourcecontents)
     pub struct BlobResourceContents {
         /// URI of the resource.
         uri: String = "uri",

@@ -71,8 +71,7 @@ object! {
 object! {
     /// A change with an old and a new path.
     ///
-    /// Spec:
-    /// [`DiffPathPairChange`](https://agentclientprotocol.com/protocol/v2/schema#diffpathpairchange)
+    /// Spec: [`DiffPathPairChange`](https://agentclientprotocol.com/protocol/v2/schema#diffpathpairchange)
     pub struct DiffPathPairChange by name {
         /// Old path of the file.
         old_path: AbsolutePath = "oldPath",
@@ -113,8 +112,7 @@ object! {
 open_enum! {
     /// The format of a patch.
     ///
-    /// Spec:
-    /// [`DiffPatchFormat`](https://agentclientprotocol.com/protocol/v2/schema#diffpatchformat)
+    /// Spec: [`DiffPatchFormat`](https://agentclientprotocol.com/protocol/v2/schema#diffpatchformat)
     pub enum DiffPatchFormat {
         /// Git's format, with absolute paths and without `a/` and `b/`.
         GitPatch = "git_patch",

@@ -18,8 +18,7 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for input of the user.
     ///
-    /// Method `elicitation/create`. Spec:
-    /// [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
+    /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
     #[doc(alias = "elicitation/create")]
     pub struct CreateElicitationRequest {
         /// Human-readable question.
@@ -47,8 +46,7 @@ open_union! {
 object! {
     /// An elicitation by form.
     ///
-    /// Spec:
-    /// [`ElicitationFormMode`](https://agentclientprotocol.com/protocol/v2/schema#elicitationformmode)
+    /// Spec: [`ElicitationFormMode`](https://agentclientprotocol.com/protocol/v2/schema#elicitationformmode)
     pub struct ElicitationFormMode {
         /// Schema of the form.
         requested_schema: ElicitationSchema = "requestedSchema",
@@ -62,8 +60,7 @@ object! {
 object! {
     /// The schema of a form: a flat object, in a subset of JSON Schema.
     ///
-    /// Spec:
-    /// [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
+    /// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
     pub struct ElicitationSchema {
         /// Type of the content.
         r#type: ElicitationSchemaType = "type",

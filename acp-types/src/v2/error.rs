@@ -86,8 +86,7 @@ __json_schema! { ErrorData, generator => jsonrpc_core::wire::schema::schemars::j
 object! {
     /// Data of the error for an unsupported version.
     ///
-    /// Spec:
-    /// [`UnsupportedProtocolVersionErrorData`](https://agentclientprotocol.com/protocol/v2/schema#unsupportedprotocolversionerrordata)
+    /// Spec: [`UnsupportedProtocolVersionErrorData`](https://agentclientprotocol.com/protocol/v2/schema#unsupportedprotocolversionerrordata)
     pub struct UnsupportedProtocolVersionErrorData {
         /// The version that the client requested.
         requested: ProtocolVersion = "requested",
@@ -100,8 +99,7 @@ object! {
 object! {
     /// Data of the error for a missing session.
     ///
-    /// Spec:
-    /// [`SessionNotFoundErrorData`](https://agentclientprotocol.com/protocol/v2/schema#sessionnotfounderrordata)
+    /// Spec: [`SessionNotFoundErrorData`](https://agentclientprotocol.com/protocol/v2/schema#sessionnotfounderrordata)
     pub struct SessionNotFoundErrorData {
         /// Identifier of the session in the request.
         session_id: SessionId = "sessionId",

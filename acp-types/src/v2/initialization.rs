@@ -17,8 +17,7 @@ use jsonrpc_core::object;
 object! {
     /// The first request of a connection, with the client's capabilities.
     ///
-    /// Method `initialize`. Spec:
-    /// [`InitializeRequest`](https://agentclientprotocol.com/protocol/v2/schema#initializerequest)
+    /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v2/schema#initializerequest)
     ///
     /// ```
     /// use acp_types::v2::initialization::{Implementation, InitializeRequest, ProtocolVersion};
@@ -47,8 +46,7 @@ object! {
 object! {
     /// The response to `initialize`, with the common version and the agent's capabilities.
     ///
-    /// Method `initialize`. Spec:
-    /// [`InitializeResponse`](https://agentclientprotocol.com/protocol/v2/schema#initializeresponse)
+    /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v2/schema#initializeresponse)
     pub struct InitializeResponse {
         /// The version of this connection. The client disconnects if it does not support it.
         protocol_version: ProtocolVersion = "protocolVersion",
@@ -68,8 +66,7 @@ object! {
     /// Capabilities of a client. In this version a capability is present or absent; its value is an
     /// object.
     ///
-    /// Spec:
-    /// [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientcapabilities)
+    /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientcapabilities)
     pub struct ClientCapabilities {}
     optional {
         /// Supported kinds of login.
@@ -83,8 +80,7 @@ object! {
 object! {
     /// The kinds of login that a client supports.
     ///
-    /// Spec:
-    /// [`ClientAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientauthcapabilities)
+    /// Spec: [`ClientAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientauthcapabilities)
     pub struct ClientAuthCapabilities {}
     optional {
         /// Present if the client can run the agent in a terminal to log in.
@@ -96,8 +92,7 @@ object! {
 object! {
     /// The client can run the agent in a terminal to log in.
     ///
-    /// Spec:
-    /// [`TerminalAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalauthcapabilities)
+    /// Spec: [`TerminalAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalauthcapabilities)
     pub struct TerminalAuthCapabilities {}
     and "_meta"
 }
@@ -106,8 +101,7 @@ object! {
     /// Capabilities of an agent. In this version a capability is present or absent; its value is an
     /// object.
     ///
-    /// Spec:
-    /// [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentcapabilities)
+    /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentcapabilities)
     pub struct AgentCapabilities {}
     optional {
         /// Present if the agent supports sessions, with the whole baseline of `session/*`.
@@ -123,8 +117,7 @@ object! {
 object! {
     /// Session capabilities of an agent beyond the baseline.
     ///
-    /// Spec:
-    /// [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#sessioncapabilities)
+    /// Spec: [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#sessioncapabilities)
     pub struct SessionCapabilities {}
     optional {
         /// Prompt content that is supported beyond text and resource links.
@@ -152,8 +145,7 @@ object! {
 object! {
     /// Prompt content that an agent supports beyond text and resource links.
     ///
-    /// Spec:
-    /// [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptcapabilities)
+    /// Spec: [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptcapabilities)
     pub struct PromptCapabilities {}
     optional {
         /// Present if images are supported.
@@ -169,8 +161,7 @@ object! {
 object! {
     /// The agent supports images.
     ///
-    /// Spec:
-    /// [`PromptImageCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptimagecapabilities)
+    /// Spec: [`PromptImageCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptimagecapabilities)
     pub struct PromptImageCapabilities {}
     and "_meta"
 }
@@ -178,8 +169,7 @@ object! {
 object! {
     /// The agent supports audio.
     ///
-    /// Spec:
-    /// [`PromptAudioCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptaudiocapabilities)
+    /// Spec: [`PromptAudioCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptaudiocapabilities)
     pub struct PromptAudioCapabilities {}
     and "_meta"
 }
@@ -187,8 +177,7 @@ object! {
 object! {
     /// The agent supports embedded resources.
     ///
-    /// Spec:
-    /// [`PromptEmbeddedContextCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptembeddedcontextcapabilities)
+    /// Spec: [`PromptEmbeddedContextCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptembeddedcontextcapabilities)
     pub struct PromptEmbeddedContextCapabilities {}
     and "_meta"
 }
@@ -196,8 +185,7 @@ object! {
 object! {
     /// MCP transports that an agent supports.
     ///
-    /// Spec:
-    /// [`McpCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcpcapabilities)
+    /// Spec: [`McpCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcpcapabilities)
     pub struct McpCapabilities {}
     optional {
         /// Present if stdio is supported.
@@ -213,8 +201,7 @@ object! {
 object! {
     /// The agent supports MCP servers over stdio.
     ///
-    /// Spec:
-    /// [`McpStdioCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcpstdiocapabilities)
+    /// Spec: [`McpStdioCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcpstdiocapabilities)
     pub struct McpStdioCapabilities {}
     and "_meta"
 }
@@ -222,8 +209,7 @@ object! {
 object! {
     /// The agent supports MCP servers over HTTP.
     ///
-    /// Spec:
-    /// [`McpHttpCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcphttpcapabilities)
+    /// Spec: [`McpHttpCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#mcphttpcapabilities)
     pub struct McpHttpCapabilities {}
     and "_meta"
 }
@@ -231,8 +217,7 @@ object! {
 object! {
     /// **Unstable.** The agent supports MCP servers of the client over the ACP connection.
     ///
-    /// Spec:
-    /// [`McpAcpCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpacpcapabilities)
+    /// Spec: [`McpAcpCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpacpcapabilities)
     pub struct McpAcpCapabilities {}
     and "_meta"
 }
@@ -240,8 +225,7 @@ object! {
 object! {
     /// Authentication methods of an agent beyond `auth/login` and `auth/logout`.
     ///
-    /// Spec:
-    /// [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentauthcapabilities)
+    /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentauthcapabilities)
     pub struct AgentAuthCapabilities {}
     optional {
         /// **Unstable.** Present if `auth/status` is supported, with reports of changes.

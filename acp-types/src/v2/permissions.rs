@@ -17,8 +17,7 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for permission.
     ///
-    /// Method `session/request_permission`. Spec:
-    /// [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
+    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
     ///
     /// ```
     /// use acp_types::v2::permissions::{
@@ -77,8 +76,7 @@ impl RequestPermissionRequest {
 open_union! {
     /// The subject of a permission request.
     ///
-    /// Spec:
-    /// [`RequestPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionsubject)
+    /// Spec: [`RequestPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionsubject)
     pub enum RequestPermissionSubject by "type" {
         /// A tool call.
         ToolCall(ToolCallPermissionSubject) = "tool_call",
@@ -90,8 +88,7 @@ open_union! {
 object! {
     /// A tool call that requires permission.
     ///
-    /// Spec:
-    /// [`ToolCallPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#toolcallpermissionsubject)
+    /// Spec: [`ToolCallPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#toolcallpermissionsubject)
     pub struct ToolCallPermissionSubject {
         /// The tool call, with changed members; equivalent to a `tool_call_update`.
         tool_call: Box<ToolCallUpdate> = "toolCall",
@@ -102,8 +99,7 @@ object! {
 object! {
     /// A command that requires permission.
     ///
-    /// Spec:
-    /// [`CommandPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#commandpermissionsubject)
+    /// Spec: [`CommandPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#commandpermissionsubject)
     pub struct CommandPermissionSubject {
         /// The command.
         command: String = "command",
@@ -122,8 +118,7 @@ object! {
 object! {
     /// The user's answer.
     ///
-    /// Method `session/request_permission`. Spec:
-    /// [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
+    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
     pub struct RequestPermissionResponse {
         /// The outcome of the request.
         outcome: RequestPermissionOutcome = "outcome",
@@ -134,8 +129,7 @@ object! {
 open_union! {
     /// The outcome of a permission request. An unknown outcome grants no permission.
     ///
-    /// Spec:
-    /// [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionoutcome)
+    /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionoutcome)
     pub enum RequestPermissionOutcome by "outcome" {
         /// The agent withdrew the request before the user answered.
         Cancelled(CancelledPermissionOutcome) = "cancelled",
@@ -157,8 +151,7 @@ impl RequestPermissionOutcome {
 object! {
     /// The agent withdrew the request before the user answered.
     ///
-    /// Spec:
-    /// [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
+    /// Spec: [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
     pub struct CancelledPermissionOutcome {}
     and "_meta"
 }

@@ -16,8 +16,7 @@ use jsonrpc_core::{__json_schema, object, open_union};
 object! {
     /// A configuration option of a session, with its current value.
     ///
-    /// Spec:
-    /// [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigoption)
+    /// Spec: [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigoption)
     pub struct SessionConfigOption {
         /// Identifier of the option.
         config_id: SessionConfigId = "configId",
@@ -52,8 +51,7 @@ open_union! {
 object! {
     /// A selection from several values.
     ///
-    /// Spec:
-    /// [`SessionConfigSelect`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselect)
+    /// Spec: [`SessionConfigSelect`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselect)
     pub struct SessionConfigSelect {
         /// Current value.
         current_value: SessionConfigValueId = "currentValue",
@@ -64,8 +62,7 @@ object! {
 
 /// The values of an option, grouped or ungrouped.
 ///
-/// Spec:
-/// [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectoptions)
+/// Spec: [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectoptions)
 ///
 /// The first entry decides: an option has `value`, a group has `groupId`. A list that mixes both is
 /// an error.
@@ -114,8 +111,7 @@ __json_schema! { SessionConfigSelectOptions, generator => jsonrpc_core::wire::sc
 object! {
     /// A group of values.
     ///
-    /// Spec:
-    /// [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectgroup)
+    /// Spec: [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectgroup)
     pub struct SessionConfigSelectGroup {
         /// Identifier of the group.
         group_id: SessionConfigGroupId = "groupId",
@@ -130,8 +126,7 @@ object! {
 object! {
     /// A request to set a configuration option.
     ///
-    /// Method `session/set_config_option`. Spec:
-    /// [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
     #[doc(alias = "session/set_config_option")]
     pub struct SetSessionConfigOptionRequest {
         /// Identifier of the session.
@@ -149,8 +144,7 @@ object! {
 open_union! {
     /// The new value of an option. An agent refuses an unknown type.
     ///
-    /// Spec:
-    /// [schema](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
     pub enum SessionConfigOptionValue by "type" {
         /// One of the option's values.
         Id(SessionConfigOptionValueId) = "id",
@@ -162,8 +156,7 @@ open_union! {
 object! {
     /// The option is set. Other options may have changed as well.
     ///
-    /// Method `session/set_config_option`. Spec:
-    /// [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionresponse)
+    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionresponse)
     pub struct SetSessionConfigOptionResponse {
         /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [skip_invalid_items] or "[]",
@@ -174,8 +167,7 @@ object! {
 object! {
     /// Configuration options of the session have changed.
     ///
-    /// Spec:
-    /// [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#configoptionupdate)
+    /// Spec: [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#configoptionupdate)
     pub struct ConfigOptionUpdate {
         /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [skip_invalid_items] or "[]",

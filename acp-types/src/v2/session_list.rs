@@ -15,16 +15,14 @@ use jsonrpc_core::{object, string_id};
 string_id! {
     /// The start of a page of sessions. Opaque; an empty cursor is valid.
     ///
-    /// Spec:
-    /// [`SessionListCursor`](https://agentclientprotocol.com/protocol/v2/schema#sessionlistcursor)
+    /// Spec: [`SessionListCursor`](https://agentclientprotocol.com/protocol/v2/schema#sessionlistcursor)
     pub struct SessionListCursor;
 }
 
 object! {
     /// A request for a page of the agent's sessions.
     ///
-    /// Method `session/list`. Spec:
-    /// [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsrequest)
+    /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsrequest)
     #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
@@ -41,8 +39,7 @@ object! {
 object! {
     /// A page of sessions.
     ///
-    /// Method `session/list`. Spec:
-    /// [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsresponse)
+    /// Method `session/list`. Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsresponse)
     pub struct ListSessionsResponse {
         /// The sessions of this page.
         sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",

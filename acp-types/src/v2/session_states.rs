@@ -51,8 +51,7 @@ impl StateUpdate {
 object! {
     /// A session works.
     ///
-    /// Spec:
-    /// [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#runningstateupdate)
+    /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#runningstateupdate)
     pub struct RunningStateUpdate {}
     optional {
         /// All background work. Absent if the agent does not report it, empty if there is no such
@@ -65,8 +64,7 @@ object! {
 object! {
     /// A session waits for the user.
     ///
-    /// Spec:
-    /// [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#requiresactionstateupdate)
+    /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#requiresactionstateupdate)
     pub struct RequiresActionStateUpdate {}
     optional {
         /// All background work. Absent if the agent does not report it, empty if there is no such
@@ -79,8 +77,7 @@ object! {
 object! {
     /// **Unstable.** The state of a session is unknown.
     ///
-    /// Spec:
-    /// [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#unknownstateupdate)
+    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
     optional {
         /// All background work. Absent if the agent does not report it, empty if there is no such
@@ -93,8 +90,7 @@ object! {
 object! {
     /// A session has no foreground work.
     ///
-    /// Spec:
-    /// [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
+    /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
     pub struct IdleStateUpdate {}
     optional {
         /// **Unstable.** Token usage of the work that ended.
@@ -151,8 +147,7 @@ open_union! {
 object! {
     /// A running terminal.
     ///
-    /// Spec:
-    /// [`BackgroundTerminal`](https://agentclientprotocol.com/protocol/v2/schema#backgroundterminal)
+    /// Spec: [`BackgroundTerminal`](https://agentclientprotocol.com/protocol/v2/schema#backgroundterminal)
     pub struct BackgroundTerminal {
         /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
@@ -163,8 +158,7 @@ object! {
 object! {
     /// A running tool call.
     ///
-    /// Spec:
-    /// [`BackgroundToolCall`](https://agentclientprotocol.com/protocol/v2/schema#backgroundtoolcall)
+    /// Spec: [`BackgroundToolCall`](https://agentclientprotocol.com/protocol/v2/schema#backgroundtoolcall)
     pub struct BackgroundToolCall {
         /// Identifier of the tool call.
         tool_call_id: ToolCallId = "toolCallId",
@@ -175,8 +169,7 @@ object! {
 object! {
     /// **Unstable.** A working subagent.
     ///
-    /// Spec:
-    /// [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/draft/schema#backgroundsubagent)
+    /// Spec: [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/draft/schema#backgroundsubagent)
     pub struct BackgroundSubagent {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",

@@ -1,7 +1,6 @@
 //! **Unstable.** Whether an agent has a session in memory.
 //!
-//! Spec:
-//! [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusrequest)
+//! Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusrequest)
 use super::session_states::StateUpdate;
 use crate::shared::session_setup::SessionId;
 pub use crate::shared::session_status::SessionStatus;
@@ -10,8 +9,7 @@ use jsonrpc_core::object;
 object! {
     /// **Unstable.** A request for the status of a session. It has no other effect.
     ///
-    /// Method `session/status`. Spec:
-    /// [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusrequest)
+    /// Method `session/status`. Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusrequest)
     #[doc(alias = "session/status")]
     pub struct SessionStatusRequest {
         /// Identifier of the session.
@@ -23,8 +21,7 @@ object! {
 object! {
     /// **Unstable.** The status of a session at the time of the request.
     ///
-    /// Method `session/status`. Spec:
-    /// [`SessionStatusResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusresponse)
+    /// Method `session/status`. Spec: [`SessionStatusResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatusresponse)
     pub struct SessionStatusResponse {
         /// Whether the session is in memory.
         status: SessionStatus = "status",

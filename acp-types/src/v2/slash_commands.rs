@@ -9,8 +9,7 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// The current commands.
     ///
-    /// Spec:
-    /// [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandsupdate)
+    /// Spec: [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandsupdate)
     pub struct AvailableCommandsUpdate {
         /// The commands.
         available_commands: Vec<AvailableCommand> = "availableCommands" [skip_invalid_items] or "[]",
@@ -21,8 +20,7 @@ object! {
 open_union! {
     /// An available command.
     ///
-    /// Spec:
-    /// [`AvailableCommand`](https://agentclientprotocol.com/protocol/v2/schema#availablecommand)
+    /// Spec: [`AvailableCommand`](https://agentclientprotocol.com/protocol/v2/schema#availablecommand)
     pub enum AvailableCommand by "type" {
         /// A command at the beginning of a prompt.
         Command(Command) = "command",
@@ -69,8 +67,7 @@ object! {
 open_union! {
     /// The input of a command.
     ///
-    /// Spec:
-    /// [`AvailableCommandInput`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandinput)
+    /// Spec: [`AvailableCommandInput`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandinput)
     pub enum AvailableCommandInput by "type" {
         /// Any text.
         Text(TextCommandInput) = "text",
@@ -80,8 +77,7 @@ open_union! {
 object! {
     /// Free text after the command's name.
     ///
-    /// Spec:
-    /// [`TextCommandInput`](https://agentclientprotocol.com/protocol/v2/schema#textcommandinput)
+    /// Spec: [`TextCommandInput`](https://agentclientprotocol.com/protocol/v2/schema#textcommandinput)
     pub struct TextCommandInput {
         /// Placeholder text for an empty input.
         hint: String = "hint",

@@ -1,7 +1,6 @@
 //! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
 //!
-//! Spec:
-//! [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
 use super::content::ContentBlock;
 use super::session_setup::AbsolutePath;
 use super::session_states::StateUpdate;
@@ -17,8 +16,7 @@ object! {
     /// **Unstable.** A subagent begins or changes. In each member, absence keeps the value, `null`
     /// clears it, and a value replaces it.
     ///
-    /// Spec:
-    /// [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
     pub struct SubagentUpdate {
         /// Identifier of the owned session. The first update with it precedes all other references.
         session_id: SessionId = "sessionId",
@@ -45,8 +43,7 @@ object! {
     /// **Unstable.** A message from one session to another. In each member, absence keeps the
     /// value, `null` clears it, and a value replaces it.
     ///
-    /// Spec:
-    /// [`SessionMessage`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessage)
+    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessage)
     pub struct SessionMessage {
         /// Identifier of the message in the session that reports it.
         message_id: MessageId = "messageId",
@@ -70,8 +67,7 @@ object! {
 object! {
     /// **Unstable.** Content to append to a message from one session to another.
     ///
-    /// Spec:
-    /// [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessagechunk)
+    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessagechunk)
     pub struct SessionMessageChunk {
         /// Identifier of the message.
         message_id: MessageId = "messageId",

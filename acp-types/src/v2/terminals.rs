@@ -49,8 +49,7 @@ object! {
 object! {
     /// Output to append to a terminal.
     ///
-    /// Spec:
-    /// [`TerminalOutputChunk`](https://agentclientprotocol.com/protocol/v2/schema#terminaloutputchunk)
+    /// Spec: [`TerminalOutputChunk`](https://agentclientprotocol.com/protocol/v2/schema#terminaloutputchunk)
     pub struct TerminalOutputChunk {
         /// Identifier of the terminal. The first update with an id begins it.
         terminal_id: TerminalId = "terminalId",
@@ -63,8 +62,7 @@ object! {
 object! {
     /// The exit status of a command.
     ///
-    /// Spec:
-    /// [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v2/schema#terminalexitstatus)
+    /// Spec: [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v2/schema#terminalexitstatus)
     pub struct TerminalExitStatus {}
     optional {
         /// Exit code; absent if a signal ended the command.
@@ -91,8 +89,7 @@ object! {
 object! {
     /// Operations that a client may perform on a terminal.
     ///
-    /// Spec:
-    /// [`TerminalCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcapabilities)
+    /// Spec: [`TerminalCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcapabilities)
     pub struct TerminalCapabilities {}
     optional {
         /// Present if the client may send `terminal/cancel`.
@@ -104,8 +101,7 @@ object! {
 object! {
     /// The client may cancel the command of a terminal.
     ///
-    /// Spec:
-    /// [`TerminalCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcancelcapabilities)
+    /// Spec: [`TerminalCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalcancelcapabilities)
     pub struct TerminalCancelCapabilities {}
     and "_meta"
 }
@@ -113,8 +109,7 @@ object! {
 object! {
     /// A request to cancel the command of a terminal, without other effects.
     ///
-    /// Method `terminal/cancel`. Spec:
-    /// [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
+    /// Method `terminal/cancel`. Spec: [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
     #[doc(alias = "terminal/cancel")]
     pub struct CancelTerminalRequest {
         /// Identifier of the session.
@@ -128,8 +123,7 @@ object! {
 object! {
     /// The request was accepted. Updates of the terminal report the outcome.
     ///
-    /// Method `terminal/cancel`. Spec:
-    /// [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
+    /// Method `terminal/cancel`. Spec: [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
     pub struct CancelTerminalResponse {}
     and "_meta"
 }

@@ -84,8 +84,7 @@ impl ToolCallUpdate {
 object! {
     /// Content to append to a tool call.
     ///
-    /// Spec:
-    /// [`ToolCallContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontentchunk)
+    /// Spec: [`ToolCallContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontentchunk)
     pub struct ToolCallContentChunk {
         /// Identifier of the tool call. The first update with an id begins it.
         tool_call_id: ToolCallId = "toolCallId",
@@ -98,8 +97,7 @@ object! {
 object! {
     /// Operations that a client may perform on a tool call.
     ///
-    /// Spec:
-    /// [`ToolCallCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcapabilities)
+    /// Spec: [`ToolCallCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcapabilities)
     pub struct ToolCallCapabilities {}
     optional {
         /// Present if the client may send `tool_call/cancel`.
@@ -111,8 +109,7 @@ object! {
 object! {
     /// The client may cancel a tool call.
     ///
-    /// Spec:
-    /// [`ToolCallCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcancelcapabilities)
+    /// Spec: [`ToolCallCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcancelcapabilities)
     pub struct ToolCallCancelCapabilities {}
     and "_meta"
 }
@@ -120,8 +117,7 @@ object! {
 object! {
     /// A request to cancel a tool call, without other effects.
     ///
-    /// Method `tool_call/cancel`. Spec:
-    /// [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
+    /// Method `tool_call/cancel`. Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
     #[doc(alias = "tool_call/cancel")]
     pub struct CancelToolCallRequest {
         /// Identifier of the session.
@@ -135,8 +131,7 @@ object! {
 object! {
     /// The request was accepted. Updates of the tool call report the outcome.
     ///
-    /// Method `tool_call/cancel`. Spec:
-    /// [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
+    /// Method `tool_call/cancel`. Spec: [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
     pub struct CancelToolCallResponse {}
     and "_meta"
 }
@@ -171,8 +166,7 @@ impl ToolCallStatus {
 open_union! {
     /// Content produced by a tool call.
     ///
-    /// Spec:
-    /// [`ToolCallContent`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontent)
+    /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontent)
     pub enum ToolCallContent by "type" {
         /// A block of content.
         Content(Box<Content>) = "content",
@@ -197,8 +191,7 @@ object! {
 object! {
     /// A place in a file that a tool call concerns.
     ///
-    /// Spec:
-    /// [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v2/schema#toolcalllocation)
+    /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v2/schema#toolcalllocation)
     pub struct ToolCallLocation {
         /// The file.
         path: AbsolutePath = "path",

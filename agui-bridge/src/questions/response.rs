@@ -28,8 +28,7 @@ pub struct Response {
 member_union! {
     /// The result of a request for user input. It has the same form in ACP v1 and v2.
     ///
-    /// Spec:
-    /// [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse),
+    /// Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse),
     /// [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse)
     /// (ACP v1)
     pub enum Answer {

@@ -127,8 +127,7 @@ pub enum ConnectError {
 impl Address {
     /// Returns the `network.transport` of the conventions.
     ///
-    /// Spec:
-    /// [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
+    /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Command { .. } => "pipe",

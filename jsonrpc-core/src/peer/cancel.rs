@@ -19,8 +19,7 @@ impl CancelMethod {
 
     /// `notifications/cancelled`.
     ///
-    /// Spec:
-    /// [Cancellation](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation)
+    /// Spec: [Cancellation](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation)
     /// (MCP 2025-11-25)
     pub const MCP: Self = Self { method: "notifications/cancelled", id_member: "requestId" };
 }

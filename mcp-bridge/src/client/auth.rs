@@ -19,8 +19,7 @@
 //! sign-in with the previous and the further scopes. After a change of the authorization server the
 //! client is registered again.
 //!
-//! Spec:
-//! [Authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization)
+//! Spec: [Authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization)
 //! (2026-07-28), [the
 //! same](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization) (2025-11-25)
 //!

@@ -69,8 +69,7 @@ open_enum! {
     /// Kind of a result. If absent, it is `complete`; a client must not use a result of an unknown
     /// type. Since 2026-07-28.
     ///
-    /// Spec:
-    /// [`ResultType`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
+    /// Spec: [`ResultType`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype)
     pub enum ResultType {
         /// The request is complete.
         Complete = "complete",
@@ -84,8 +83,7 @@ open_enum! {
 open_enum! {
     /// Scope in which a result may be cached. Since 2026-07-28.
     ///
-    /// Spec:
-    /// [`CacheableResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cacheableresult)
+    /// Spec: [`CacheableResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cacheableresult)
     pub enum CacheScope {
         /// The cached result may be served to any user.
         Public = "public",
@@ -97,8 +95,7 @@ open_enum! {
 object! {
     /// The `_meta` of a request. Since 2026-07-28 it carries what the handshake negotiated before.
     ///
-    /// Spec:
-    /// [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
+    /// Spec: [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -139,8 +136,7 @@ object! {
 object! {
     /// The `_meta` of a result. Since 2026-07-28.
     ///
-    /// Spec:
-    /// [`ResultMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resultmetaobject)
+    /// Spec: [`ResultMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resultmetaobject)
     pub struct ResultMetaObject {}
     optional {
         /// Name and version of the server.
@@ -153,8 +149,7 @@ object! {
 object! {
     /// The `_meta` of a notification. Since 2026-07-28.
     ///
-    /// Spec:
-    /// [`NotificationMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationmetaobject)
+    /// Spec: [`NotificationMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationmetaobject)
     pub struct NotificationMetaObject {}
     optional {
         /// The id of the `subscriptions/listen` request that the notification belongs to.
@@ -190,8 +185,7 @@ meta_object! { RequestMetaObject ResultMetaObject NotificationMetaObject }
 object! {
     /// Params without required members.
     ///
-    /// Spec:
-    /// [`RequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams),
+    /// Spec: [`RequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams),
     /// [`NotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationparams)
     pub struct RequestParams {}
     and "_meta"
@@ -200,8 +194,7 @@ object! {
 object! {
     /// Params of a request for one page of a list.
     ///
-    /// Spec:
-    /// [`PaginatedRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequestparams)
+    /// Spec: [`PaginatedRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#paginatedrequestparams)
     pub struct PaginatedRequestParams {}
     optional {
         /// Cursor returned with the previous page. If absent, the first page is returned.
@@ -381,8 +374,7 @@ pub(crate) use list_result;
 object! {
     /// A result without content.
     ///
-    /// Spec:
-    /// [`EmptyResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
+    /// Spec: [`EmptyResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
     pub struct EmptyResult {}
     optional {
         /// `complete`. Required since 2026-07-28.

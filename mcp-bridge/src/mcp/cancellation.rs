@@ -1,15 +1,13 @@
 //! Cancellation of requests.
 //!
-//! Spec:
-//! [Cancellation](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation)
+//! Spec: [Cancellation](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation)
 use alloc::string::String;
 use jsonrpc_core::{RequestId, object};
 
 object! {
     /// The params of `notifications/cancelled`.
     ///
-    /// Spec:
-    /// [`CancelledNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cancellednotificationparams)
+    /// Spec: [`CancelledNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#cancellednotificationparams)
     #[doc(alias = "notifications/cancelled")]
     pub struct CancelledNotificationParams {}
     optional {

@@ -13,8 +13,7 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// Name and version of a program.
     ///
-    /// Spec:
-    /// [`Implementation`](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
+    /// Spec: [`Implementation`](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
     pub struct Implementation {
         /// Programmatic name.
         name: String = "name",
@@ -66,8 +65,7 @@ open_enum! {
 object! {
     /// Capabilities of a client.
     ///
-    /// Spec:
-    /// [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
+    /// Spec: [`ClientCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -120,8 +118,7 @@ impl ClientCapabilities {
 object! {
     /// Supported modes of elicitation. An empty object means forms.
     ///
-    /// Spec:
-    /// [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities)
+    /// Spec: [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities)
     pub struct ElicitationCapability {}
     optional {
         /// Forms. Since 2025-11-25.
@@ -134,8 +131,7 @@ object! {
 object! {
     /// Supported features of sampling.
     ///
-    /// Spec:
-    /// [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#capabilities)
+    /// Spec: [Capabilities](https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#capabilities)
     pub struct SamplingCapability {}
     optional {
         /// Inclusion of context from servers. Deprecated. Since 2025-11-25.
@@ -148,8 +144,7 @@ object! {
 object! {
     /// Capability of a peer that offers a list.
     ///
-    /// Spec:
-    /// [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
+    /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ListChangedCapability {}
     optional {
         /// The peer sends a notification when the list changes.
@@ -160,8 +155,7 @@ object! {
 object! {
     /// Capability of a server that offers resources.
     ///
-    /// Spec:
-    /// [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
+    /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ResourcesCapability {}
     optional {
         /// The server supports subscriptions to single resources.
@@ -174,8 +168,7 @@ object! {
 object! {
     /// Capabilities of a server.
     ///
-    /// Spec:
-    /// [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
+    /// Spec: [`ServerCapabilities`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities)
     pub struct ServerCapabilities {}
     optional {
         /// The server offers tools.

@@ -1,7 +1,6 @@
 //! Completion of arguments.
 //!
-//! Spec:
-//! [Completion](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion)
+//! Spec: [Completion](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion)
 use super::base::ResultType;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +11,7 @@ use serde_json::Number;
 object! {
     /// The params of `completion/complete`.
     ///
-    /// Spec:
-    /// [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
+    /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     #[doc(alias = "completion/complete")]
     pub struct CompleteRequestParams {
         /// The prompt or resource template that the argument belongs to.
@@ -31,8 +29,7 @@ object! {
 open_union! {
     /// The subject of a completion.
     ///
-    /// Spec:
-    /// [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
+    /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     pub enum CompletionReference by "type" {
         /// A prompt.
         Prompt(PromptReference) = "ref/prompt",
@@ -44,8 +41,7 @@ open_union! {
 object! {
     /// A reference to a prompt.
     ///
-    /// Spec:
-    /// [`PromptReference`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptreference)
+    /// Spec: [`PromptReference`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptreference)
     pub struct PromptReference {
         /// Name of the prompt.
         name: String = "name",
@@ -59,8 +55,7 @@ object! {
 object! {
     /// A reference to a resource template.
     ///
-    /// Spec:
-    /// [`ResourceTemplateReference`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplatereference)
+    /// Spec: [`ResourceTemplateReference`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplatereference)
     pub struct ResourceTemplateReference {
         /// The URI or the URI template.
         uri: String = "uri",
@@ -70,8 +65,7 @@ object! {
 object! {
     /// An argument to complete.
     ///
-    /// Spec:
-    /// [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
+    /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     pub struct CompletionArgument {
         /// Name of the argument.
         name: String = "name",
@@ -83,8 +77,7 @@ object! {
 object! {
     /// Context of a completion.
     ///
-    /// Spec:
-    /// [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
+    /// Spec: [`CompleteRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequestparams)
     pub struct CompletionContext {}
     optional {
         /// Known values of other arguments, by name. The values are strings.
@@ -95,8 +88,7 @@ object! {
 object! {
     /// The result of `completion/complete`.
     ///
-    /// Spec:
-    /// [`CompleteResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresult)
+    /// Spec: [`CompleteResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresult)
     #[doc(alias = "completion/complete")]
     pub struct CompleteResult {
         /// The suggested values.
@@ -112,8 +104,7 @@ object! {
 object! {
     /// Suggested values for an argument.
     ///
-    /// Spec:
-    /// [`CompleteResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresult)
+    /// Spec: [`CompleteResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresult)
     pub struct Completion {
         /// The values, best match first, at most 100.
         values: Vec<String> = "values",

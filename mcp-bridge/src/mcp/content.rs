@@ -11,8 +11,7 @@ use serde_json::Number;
 open_union! {
     /// One block of a tool result or of a message.
     ///
-    /// Spec:
-    /// [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
+    /// Spec: [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
     ///
     /// Blocks of an unknown type are preserved:
     ///
@@ -43,8 +42,7 @@ open_union! {
 object! {
     /// Text content.
     ///
-    /// Spec:
-    /// [`TextContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
+    /// Spec: [`TextContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
     pub struct TextContent {
         /// The text.
         text: String = "text",
@@ -59,8 +57,7 @@ object! {
 object! {
     /// An image or an audio clip.
     ///
-    /// Spec:
-    /// [`ImageContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent),
+    /// Spec: [`ImageContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent),
     /// [`AudioContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#audiocontent)
     pub struct MediaContent {
         /// The data in base64. Not validated.
@@ -78,8 +75,7 @@ object! {
 object! {
     /// A resource including its contents.
     ///
-    /// Spec:
-    /// [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
+    /// Spec: [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
     pub struct EmbeddedResource {
         /// The resource.
         resource: ResourceContents = "resource",
@@ -97,8 +93,7 @@ object! {
     /// The schema defines two types without a tag. This type represents both and keeps the members
     /// received.
     ///
-    /// Spec:
-    /// [`TextResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents),
+    /// Spec: [`TextResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents),
     /// [`BlobResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#blobresourcecontents)
     pub struct ResourceContents {
         /// URI of the resource.
@@ -118,8 +113,7 @@ object! {
 object! {
     /// Intended audience and importance of content.
     ///
-    /// Spec:
-    /// [`Annotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
+    /// Spec: [`Annotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
     pub struct Annotations {}
     optional {
         /// The intended audience.

@@ -11,8 +11,7 @@ use serde_json::Number;
 object! {
     /// The result of `server/discover`.
     ///
-    /// Spec:
-    /// [`DiscoverResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#discoverresult)
+    /// Spec: [`DiscoverResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#discoverresult)
     #[doc(alias = "server/discover")]
     pub struct DiscoverResult {
         /// The protocol versions that the server supports.

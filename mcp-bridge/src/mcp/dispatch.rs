@@ -229,8 +229,7 @@ requests! {
 
     /// A request that a client sends and a server receives.
     ///
-    /// Spec:
-    /// [`ClientRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientrequest)
+    /// Spec: [`ClientRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientrequest)
     pub enum ClientRequest;
 
     /// A result that a server sends and a client receives.
@@ -238,8 +237,7 @@ requests! {
     /// The result of a task-augmented `tools/call` of 2025-11-25 is not covered: decode it as
     /// [`CreateTaskResult`](super::tasks::CreateTaskResult).
     ///
-    /// Spec:
-    /// [`ServerResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
+    /// Spec: [`ServerResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
     pub enum ServerResult;
 
     "initialize" Initialize(InitializeRequestParams) -> InitializeResult [V20241105..V20251125];
@@ -279,16 +277,14 @@ requests! {
     /// A request that a server sends and a client receives. Since 2026-07-28 it is part of a
     /// [result](super::mrtr).
     ///
-    /// Spec:
-    /// [`ServerRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest),
+    /// Spec: [`ServerRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest),
     /// [`InputRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
     pub enum ServerRequest;
 
     /// A result that a client sends and a server receives. Since 2026-07-28 it is one of the
     /// `inputResponses` of a retried request.
     ///
-    /// Spec:
-    /// [`ClientResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult),
+    /// Spec: [`ClientResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult),
     /// [`InputResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputresponse)
     pub enum ClientResult;
 
@@ -309,8 +305,7 @@ notifications! {
 
     /// A notification that a client sends and a server receives.
     ///
-    /// Spec:
-    /// [`ClientNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientnotification)
+    /// Spec: [`ClientNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientnotification)
     pub enum ClientNotification;
 
     "notifications/initialized" Initialized(RequestParams) [V20241105..V20251125];
@@ -325,8 +320,7 @@ notifications! {
 
     /// A notification that a server sends and a client receives.
     ///
-    /// Spec:
-    /// [`ServerNotification`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification)
+    /// Spec: [`ServerNotification`](https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification)
     pub enum ServerNotification;
 
     "notifications/cancelled" Cancelled(CancelledNotificationParams) [V20241105..];

@@ -20,8 +20,7 @@ open_union! {
     /// Up to 2025-11-25 the server sends it as a request. Since 2026-07-28 it is one of the
     /// [`input_requests`](super::mrtr::InputRequiredResult::input_requests) of a result.
     ///
-    /// Spec:
-    /// [`ElicitRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestparams)
+    /// Spec: [`ElicitRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestparams)
     ///
     /// An unknown mode is preserved. It must not be presented as a form:
     ///
@@ -60,8 +59,7 @@ impl ElicitRequestParams {
 object! {
     /// An elicitation by form.
     ///
-    /// Spec:
-    /// [`ElicitRequestFormParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestformparams)
+    /// Spec: [`ElicitRequestFormParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequestformparams)
     ///
     /// The schema of 2026-07-28 does not define `_meta` here, but peers send and preserve it.
     pub struct ElicitRequestFormParams {
@@ -92,8 +90,7 @@ impl ElicitRequestFormParams {
 object! {
     /// An elicitation by URL.
     ///
-    /// Spec:
-    /// [`ElicitRequestURLParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequesturlparams)
+    /// Spec: [`ElicitRequestURLParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequesturlparams)
     pub struct ElicitRequestURLParams {
         /// The reason, for the user.
         message: String = "message",
@@ -113,8 +110,7 @@ object! {
 object! {
     /// The result of `elicitation/create`.
     ///
-    /// Spec:
-    /// [`ElicitResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitresult)
+    /// Spec: [`ElicitResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitresult)
     ///
     /// ```
     /// use jsonrpc_core::wire::{self, Raw};
@@ -156,8 +152,7 @@ object! {
     /// The params of `notifications/elicitation/complete`: an elicitation by URL is complete. In
     /// 2025-11-25 only.
     ///
-    /// Spec:
-    /// [`ElicitationCompleteNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
+    /// Spec: [`ElicitationCompleteNotification`](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
     #[doc(alias = "notifications/elicitation/complete")]
     pub struct ElicitationCompleteNotificationParams {
         /// Id of the elicitation.

@@ -10,29 +10,25 @@ use jsonrpc_core::{ErrorCode, object};
 
 /// The headers of an HTTP request do not match its body. Since 2026-07-28.
 ///
-/// Spec:
-/// [`HeaderMismatchError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#headermismatcherror)
+/// Spec: [`HeaderMismatchError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#headermismatcherror)
 pub const HEADER_MISMATCH: ErrorCode = ErrorCode(-32020);
 
 /// The client did not declare a capability that the request requires. The data is a
 /// [`MissingRequiredClientCapabilityData`]. Since 2026-07-28.
 ///
-/// Spec:
-/// [`MissingRequiredClientCapabilityError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
+/// Spec: [`MissingRequiredClientCapabilityError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
 pub const MISSING_REQUIRED_CLIENT_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
 /// The server does not support the protocol version. The data is an
 /// [`UnsupportedProtocolVersionData`]. Since 2026-07-28.
 ///
-/// Spec:
-/// [`UnsupportedProtocolVersionError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
+/// Spec: [`UnsupportedProtocolVersionError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
 pub const UNSUPPORTED_PROTOCOL_VERSION: ErrorCode = ErrorCode(-32022);
 
 /// The user has to open a URL first. The data is a [`URLElicitationRequiredData`]. In 2025-11-25
 /// only.
 ///
-/// Spec:
-/// [`URLElicitationRequiredError`](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
+/// Spec: [`URLElicitationRequiredError`](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
 pub const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
 /// The resource does not exist. Up to 2025-11-25; later versions use [`ErrorCode::INVALID_PARAMS`].
@@ -44,8 +40,7 @@ pub const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
 object! {
     /// The data of [`UNSUPPORTED_PROTOCOL_VERSION`].
     ///
-    /// Spec:
-    /// [`UnsupportedProtocolVersionError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
+    /// Spec: [`UnsupportedProtocolVersionError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#unsupportedprotocolversionerror)
     pub struct UnsupportedProtocolVersionData {
         /// The versions that the server supports.
         supported: Vec<ProtocolVersion> = "supported",
@@ -57,8 +52,7 @@ object! {
 object! {
     /// The data of [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
     ///
-    /// Spec:
-    /// [`MissingRequiredClientCapabilityError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
+    /// Spec: [`MissingRequiredClientCapabilityError`](https://modelcontextprotocol.io/specification/2026-07-28/schema#missingrequiredclientcapabilityerror)
     pub struct MissingRequiredClientCapabilityData {
         /// The missing capabilities.
         required_capabilities: ClientCapabilities = "requiredCapabilities",
@@ -68,8 +62,7 @@ object! {
 object! {
     /// The data of [`URL_ELICITATION_REQUIRED`].
     ///
-    /// Spec:
-    /// [`URLElicitationRequiredError`](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
+    /// Spec: [`URLElicitationRequiredError`](https://modelcontextprotocol.io/specification/2025-11-25/schema#urlelicitationrequirederror)
     pub struct URLElicitationRequiredData {
         /// The URLs to open, each the params of an `elicitation/create`, as received.
         /// [`elicitations`](Self::elicitations) decodes them.

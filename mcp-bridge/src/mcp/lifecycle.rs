@@ -9,8 +9,7 @@ use jsonrpc_core::object;
 object! {
     /// The params of `initialize`.
     ///
-    /// Spec:
-    /// [`InitializeRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
+    /// Spec: [`InitializeRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
     #[doc(alias = "initialize")]
     pub struct InitializeRequestParams {
         /// The latest version that the client supports.
@@ -26,8 +25,7 @@ object! {
 object! {
     /// The result of `initialize`.
     ///
-    /// Spec:
-    /// [`InitializeResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializeresult)
+    /// Spec: [`InitializeResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializeresult)
     #[doc(alias = "initialize")]
     pub struct InitializeResult {
         /// The negotiated version: that of the client, or the latest that the server supports.

@@ -1,7 +1,6 @@
 //! Log messages of a server.
 //!
-//! Spec:
-//! [Logging](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging)
+//! Spec: [Logging](https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging)
 //! (2026-07-28, deprecated there)
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
@@ -11,8 +10,7 @@ open_enum! {
     /// Severity of a log message, least severe first, as in [RFC
     /// 5424](https://www.rfc-editor.org/rfc/rfc5424#section-6.2.1).
     ///
-    /// Spec:
-    /// [`LoggingLevel`](https://modelcontextprotocol.io/specification/2026-07-28/schema#logginglevel)
+    /// Spec: [`LoggingLevel`](https://modelcontextprotocol.io/specification/2026-07-28/schema#logginglevel)
     ///
     /// ```
     /// use mcp_bridge::mcp::logging::LoggingLevel;
@@ -42,8 +40,7 @@ open_enum! {
 object! {
     /// The params of `logging/setLevel`. Up to 2025-11-25.
     ///
-    /// Spec:
-    /// [`SetLevelRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequestparams)
+    /// Spec: [`SetLevelRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequestparams)
     #[doc(alias = "logging/setLevel")]
     pub struct SetLevelRequestParams {
         /// The minimum level of messages to send.
@@ -55,8 +52,7 @@ object! {
 object! {
     /// The params of `notifications/message`.
     ///
-    /// Spec:
-    /// [`LoggingMessageNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#loggingmessagenotificationparams)
+    /// Spec: [`LoggingMessageNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#loggingmessagenotificationparams)
     #[doc(alias = "notifications/message")]
     pub struct LoggingMessageNotificationParams {
         /// Severity of the message.

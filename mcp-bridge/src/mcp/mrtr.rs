@@ -16,8 +16,7 @@ object! {
     /// On the wire its `resultType` is `input_required`. The tag belongs to the union with this
     /// variant, such as [`CallToolOutcome`](super::tools::CallToolOutcome).
     ///
-    /// Spec:
-    /// [`InputRequiredResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequiredresult)
+    /// Spec: [`InputRequiredResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequiredresult)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -50,8 +49,7 @@ object! {
 object! {
     /// A request inside a result. It has no id and no `jsonrpc` member.
     ///
-    /// Spec:
-    /// [`InputRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
+    /// Spec: [`InputRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequest)
     pub struct InputRequest {
         /// `elicitation/create`, `sampling/createMessage` or `roots/list`.
         method: String = "method",

@@ -1,7 +1,6 @@
 //! Progress of requests.
 //!
-//! Spec:
-//! [Progress](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress)
+//! Spec: [Progress](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress)
 use alloc::string::String;
 use jsonrpc_core::{RequestId, object};
 use serde_json::Number;
@@ -9,8 +8,7 @@ use serde_json::Number;
 object! {
     /// The params of `notifications/progress`.
     ///
-    /// Spec:
-    /// [`ProgressNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#progressnotificationparams)
+    /// Spec: [`ProgressNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#progressnotificationparams)
     #[doc(alias = "notifications/progress")]
     pub struct ProgressNotificationParams {
         /// The `progressToken` of the request, a string or an integer.

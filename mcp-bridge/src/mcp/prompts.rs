@@ -14,8 +14,7 @@ use jsonrpc_core::{object, open_union};
 list_result! {
     /// The result of `prompts/list`.
     ///
-    /// Spec:
-    /// [`ListPromptsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listpromptsresult)
+    /// Spec: [`ListPromptsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listpromptsresult)
     #[doc(alias = "prompts/list")]
     pub struct ListPromptsResult { raw_prompts = "prompts", prompts: Prompt }
 }
@@ -44,8 +43,7 @@ object! {
 object! {
     /// An argument of a prompt template.
     ///
-    /// Spec:
-    /// [`PromptArgument`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptargument)
+    /// Spec: [`PromptArgument`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptargument)
     pub struct PromptArgument {
         /// Name of the argument.
         name: String = "name",
@@ -63,8 +61,7 @@ object! {
 object! {
     /// The params of `prompts/get`.
     ///
-    /// Spec:
-    /// [`GetPromptRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptrequestparams)
+    /// Spec: [`GetPromptRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptrequestparams)
     #[doc(alias = "prompts/get")]
     pub struct GetPromptRequestParams {
         /// Name of the prompt.
@@ -84,8 +81,7 @@ object! {
 open_union! {
     /// The outcome of `prompts/get`.
     ///
-    /// Spec:
-    /// [`GetPromptResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresultresponse)
+    /// Spec: [`GetPromptResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresultresponse)
     #[doc(alias = "prompts/get")]
     pub enum GetPromptOutcome by "resultType" {
         /// The server requires input first. Since 2026-07-28.
@@ -100,8 +96,7 @@ open_union! {
 object! {
     /// A prompt with its arguments filled in.
     ///
-    /// Spec:
-    /// [`GetPromptResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresult)
+    /// Spec: [`GetPromptResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresult)
     pub struct GetPromptResult {
         /// The messages.
         messages: Vec<PromptMessage> = "messages",
@@ -118,8 +113,7 @@ object! {
 object! {
     /// A message of a prompt.
     ///
-    /// Spec:
-    /// [`PromptMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptmessage)
+    /// Spec: [`PromptMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#promptmessage)
     pub struct PromptMessage {
         /// Author of the message.
         role: Role = "role",

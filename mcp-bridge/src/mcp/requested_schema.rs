@@ -74,8 +74,7 @@ open_enum! {
 open_union! {
     /// A field of a form.
     ///
-    /// Spec:
-    /// [`PrimitiveSchemaDefinition`](https://modelcontextprotocol.io/specification/2026-07-28/schema#primitiveschemadefinition)
+    /// Spec: [`PrimitiveSchemaDefinition`](https://modelcontextprotocol.io/specification/2026-07-28/schema#primitiveschemadefinition)
     pub enum PrimitiveSchemaDefinition by "type" {
         /// Text, or a single choice.
         String(Box<StringSchema>) = "string",
@@ -93,8 +92,7 @@ open_union! {
 open_enum! {
     /// Format of a text field. An unknown format is informational.
     ///
-    /// Spec:
-    /// [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema)
+    /// Spec: [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema)
     pub enum StringFormat {
         /// An e-mail address.
         Email = "email",
@@ -113,8 +111,7 @@ object! {
     /// The schema defines four types without a tag. This type represents all of them and keeps the
     /// members received.
     ///
-    /// Spec:
-    /// [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema),
+    /// Spec: [`StringSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#stringschema),
     /// [`UntitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledsingleselectenumschema),
     /// [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema),
     /// [`LegacyTitledEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#legacytitledenumschema)
@@ -155,8 +152,7 @@ impl StringSchema {
 object! {
     /// A permitted value with its label.
     ///
-    /// Spec:
-    /// [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema)
+    /// Spec: [`TitledSingleSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledsingleselectenumschema)
     pub struct EnumOption {
         /// The value.
         r#const: String = "const",
@@ -183,8 +179,7 @@ pub struct Choice<'a> {
 object! {
     /// A number field.
     ///
-    /// Spec:
-    /// [`NumberSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#numberschema)
+    /// Spec: [`NumberSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#numberschema)
     pub struct NumberSchema {}
     optional {
         /// Label of the field.
@@ -203,8 +198,7 @@ object! {
 object! {
     /// A boolean field.
     ///
-    /// Spec:
-    /// [`BooleanSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#booleanschema)
+    /// Spec: [`BooleanSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#booleanschema)
     pub struct BooleanSchema {}
     optional {
         /// Label of the field.
@@ -221,8 +215,7 @@ object! {
     ///
     /// The schema defines two types that differ in their items. This type represents both.
     ///
-    /// Spec:
-    /// [`UntitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledmultiselectenumschema),
+    /// Spec: [`UntitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#untitledmultiselectenumschema),
     /// [`TitledMultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#titledmultiselectenumschema)
     pub struct MultiSelectEnumSchema {
         /// The permitted values.
@@ -245,8 +238,7 @@ object! {
 object! {
     /// The permitted values of a multiple choice: `enum` without labels, or `anyOf` with labels.
     ///
-    /// Spec:
-    /// [`MultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
+    /// Spec: [`MultiSelectEnumSchema`](https://modelcontextprotocol.io/specification/2026-07-28/schema#multiselectenumschema)
     pub struct MultiSelectItems {}
     optional {
         /// `string`, used with `enum`.

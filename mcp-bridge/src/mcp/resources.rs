@@ -16,8 +16,7 @@ list_result! {
     /// The result of `resources/list`, and of `resources/directory/read` of the extension
     /// [`skills`](super::skills).
     ///
-    /// Spec:
-    /// [`ListResourcesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcesresult)
+    /// Spec: [`ListResourcesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcesresult)
     #[doc(alias("resources/list", "resources/directory/read"))]
     pub struct ListResourcesResult { raw_resources = "resources", resources: Resource }
 }
@@ -25,8 +24,7 @@ list_result! {
 object! {
     /// A resource, as listed or as linked by content.
     ///
-    /// Spec:
-    /// [`Resource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource),
+    /// Spec: [`Resource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource),
     /// [`ResourceLink`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink)
     #[doc(alias = "ResourceLink")]
     pub struct Resource {
@@ -55,8 +53,7 @@ object! {
 list_result! {
     /// The result of `resources/templates/list`.
     ///
-    /// Spec:
-    /// [`ListResourceTemplatesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcetemplatesresult)
+    /// Spec: [`ListResourceTemplatesResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcetemplatesresult)
     #[doc(alias = "resources/templates/list")]
     pub struct ListResourceTemplatesResult { raw_resource_templates = "resourceTemplates", resource_templates: ResourceTemplate }
 }
@@ -64,8 +61,7 @@ list_result! {
 object! {
     /// A template of resource URIs.
     ///
-    /// Spec:
-    /// [`ResourceTemplate`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplate)
+    /// Spec: [`ResourceTemplate`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplate)
     pub struct ResourceTemplate {
         /// URI template, see [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570).
         uri_template: String = "uriTemplate",
@@ -90,8 +86,7 @@ object! {
 object! {
     /// The params of `resources/read`.
     ///
-    /// Spec:
-    /// [`ReadResourceRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourcerequestparams)
+    /// Spec: [`ReadResourceRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourcerequestparams)
     #[doc(alias = "resources/read")]
     pub struct ReadResourceRequestParams {
         /// URI of the resource.
@@ -109,8 +104,7 @@ object! {
 open_union! {
     /// The outcome of `resources/read`.
     ///
-    /// Spec:
-    /// [`ReadResourceResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresultresponse)
+    /// Spec: [`ReadResourceResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresultresponse)
     #[doc(alias = "resources/read")]
     pub enum ReadResourceOutcome by "resultType" {
         /// The server requires input first. Since 2026-07-28.
@@ -125,8 +119,7 @@ open_union! {
 object! {
     /// Contents of a resource.
     ///
-    /// Spec:
-    /// [`ReadResourceResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresult)
+    /// Spec: [`ReadResourceResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresult)
     pub struct ReadResourceResult {
         /// The contents. A folder may have several.
         contents: Vec<ResourceContents> = "contents",
@@ -146,8 +139,7 @@ object! {
     /// The params of `resources/subscribe`, `resources/unsubscribe`,
     /// `notifications/resources/updated` and `skills/get`.
     ///
-    /// Spec:
-    /// [`SubscribeRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequestparams),
+    /// Spec: [`SubscribeRequestParams`](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequestparams),
     /// [`ResourceUpdatedNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourceupdatednotificationparams)
     #[doc(alias(
         "resources/subscribe",

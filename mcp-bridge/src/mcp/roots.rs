@@ -9,8 +9,7 @@ use jsonrpc_core::object;
 object! {
     /// The result of `roots/list`.
     ///
-    /// Spec:
-    /// [`ListRootsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsresult)
+    /// Spec: [`ListRootsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsresult)
     #[doc(alias = "roots/list")]
     pub struct ListRootsResult {
         /// The roots.

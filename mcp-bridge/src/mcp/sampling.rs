@@ -18,8 +18,7 @@ object! {
     /// Up to 2025-11-25 the server sends it as a request. Since 2026-07-28 it is one of the
     /// [`input_requests`](super::mrtr::InputRequiredResult::input_requests) of a result.
     ///
-    /// Spec:
-    /// [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
+    /// Spec: [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
     #[doc(alias = "sampling/createMessage")]
     pub struct CreateMessageRequestParams {
         /// The conversation so far.
@@ -61,8 +60,7 @@ impl CreateMessageRequestParams {
 object! {
     /// A message to or from the model.
     ///
-    /// Spec:
-    /// [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
+    /// Spec: [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
     pub struct SamplingMessage {
         /// Author of the message.
         role: Role = "role",
@@ -74,8 +72,7 @@ object! {
 
 /// Content of a message: a single block, or a list of blocks since 2025-11-25.
 ///
-/// Spec:
-/// [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
+/// Spec: [`SamplingMessage`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
 ///
 /// ```
 /// use jsonrpc_core::wire;
@@ -157,8 +154,7 @@ object! { @serde SamplingContent }
 open_union! {
     /// One block of a message.
     ///
-    /// Spec:
-    /// [`SamplingMessageContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock)
+    /// Spec: [`SamplingMessageContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock)
     pub enum SamplingMessageContentBlock by "type" {
         /// Text.
         Text(TextContent) = "text",
@@ -176,8 +172,7 @@ open_union! {
 object! {
     /// A tool call of the model.
     ///
-    /// Spec:
-    /// [`ToolUseContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolusecontent)
+    /// Spec: [`ToolUseContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolusecontent)
     pub struct ToolUseContent {
         /// Id of the call.
         id: String = "id",
@@ -192,8 +187,7 @@ object! {
 object! {
     /// The result of a tool call.
     ///
-    /// Spec:
-    /// [`ToolResultContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolresultcontent)
+    /// Spec: [`ToolResultContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolresultcontent)
     pub struct ToolResultContent {
         /// Id of the call.
         tool_use_id: String = "toolUseId",
@@ -215,8 +209,7 @@ object! {
 object! {
     /// Preferences for the choice of the model, which is up to the client.
     ///
-    /// Spec:
-    /// [`ModelPreferences`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelpreferences)
+    /// Spec: [`ModelPreferences`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelpreferences)
     pub struct ModelPreferences {}
     optional {
         /// Hints for the model name. The first match takes precedence.
@@ -233,8 +226,7 @@ object! {
 object! {
     /// A hint for the model name.
     ///
-    /// Spec:
-    /// [`ModelHint`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)
+    /// Spec: [`ModelHint`](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)
     pub struct ModelHint {}
     optional {
         /// A part of the model name, such as `sonnet`.
@@ -245,8 +237,7 @@ object! {
 open_enum! {
     /// Servers to include context from.
     ///
-    /// Spec:
-    /// [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
+    /// Spec: [`CreateMessageRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams)
     pub enum IncludeContext {
         /// No server.
         None = "none",
@@ -260,8 +251,7 @@ open_enum! {
 object! {
     /// Controls tool use of the model.
     ///
-    /// Spec:
-    /// [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
+    /// Spec: [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
     pub struct ToolChoice {}
     optional {
         /// The mode. If absent, it is `auto`.
@@ -272,8 +262,7 @@ object! {
 open_enum! {
     /// Mode of tool use.
     ///
-    /// Spec:
-    /// [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
+    /// Spec: [`ToolChoice`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolchoice)
     pub enum ToolChoiceMode {
         /// The model decides.
         Auto = "auto",
@@ -287,8 +276,7 @@ open_enum! {
 object! {
     /// The result of `sampling/createMessage`.
     ///
-    /// Spec:
-    /// [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
+    /// Spec: [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
     #[doc(alias = "sampling/createMessage")]
     pub struct CreateMessageResult {
         /// Author of the message, the assistant.
@@ -308,8 +296,7 @@ object! {
 open_enum! {
     /// The reason why generation stopped. Providers may use further values.
     ///
-    /// Spec:
-    /// [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
+    /// Spec: [`CreateMessageResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessageresult)
     pub enum StopReason {
         /// The model finished its turn.
         EndTurn = "endTurn",

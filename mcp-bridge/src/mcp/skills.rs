@@ -1,8 +1,7 @@
 //! Agent skills that a server offers: directories of instructions and other files, each file a
 //! resource. An extension since 2026-07-28.
 //!
-//! Spec:
-//! [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+//! Spec: [Skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
 //! (SEP-2640)
 use super::base::{CacheScope, ResultType, list_result};
 use super::capabilities::ServerCapabilities;
@@ -103,8 +102,7 @@ object! {
 
 /// Files of a skill.
 ///
-/// Spec:
-/// [Resources](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#resources)
+/// Spec: [Resources](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#resources)
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,

@@ -1,7 +1,6 @@
 //! Subscriptions to changes, since 2026-07-28.
 //!
-//! Spec:
-//! [Subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
+//! Spec: [Subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::object;
@@ -12,8 +11,7 @@ object! {
     /// The request stays open for the duration of the subscription. The server first acknowledges
     /// which changes it will report.
     ///
-    /// Spec:
-    /// [`SubscriptionsListenRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequestparams),
+    /// Spec: [`SubscriptionsListenRequestParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequestparams),
     /// [`SubscriptionsAcknowledgedNotificationParams`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionsacknowledgednotificationparams)
     #[doc(alias = "subscriptions/listen")]
     pub struct SubscriptionsListenRequestParams {
@@ -26,8 +24,7 @@ object! {
 object! {
     /// Changes that a subscription covers.
     ///
-    /// Spec:
-    /// [`SubscriptionFilter`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
+    /// Spec: [`SubscriptionFilter`](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
     pub struct SubscriptionFilter {}
     optional {
         /// Changes of the tool list.

@@ -36,8 +36,7 @@ pub(crate) fn declare(extensions: &mut Option<Extra>) {
 object! {
     /// Requests a task instead of a result. In 2025-11-25 only.
     ///
-    /// Spec:
-    /// [`TaskMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskmetadata)
+    /// Spec: [`TaskMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskmetadata)
     pub struct TaskMetadata {}
     optional {
         /// Requested lifetime of the task, in milliseconds.
@@ -95,8 +94,7 @@ object! {
 open_enum! {
     /// Status of a task.
     ///
-    /// Spec:
-    /// [`TaskStatus`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatus)
+    /// Spec: [`TaskStatus`](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatus)
     pub enum TaskStatus {
         /// The task is running.
         Working = "working",
@@ -122,8 +120,7 @@ object! {
     /// The result of a request that created a task. In 2025-11-25 only; the extension returns the
     /// [`Task`] itself.
     ///
-    /// Spec:
-    /// [`CreateTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
+    /// Spec: [`CreateTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
     pub struct CreateTaskResult {
         /// The task.
         task: Task = "task",
@@ -134,8 +131,7 @@ object! {
 object! {
     /// The params of `tasks/get`, `tasks/result` and `tasks/cancel`.
     ///
-    /// Spec:
-    /// [`GetTaskRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
+    /// Spec: [`GetTaskRequest`](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
     #[doc(alias("tasks/get", "tasks/result", "tasks/cancel"))]
     pub struct TaskRequestParams {
         /// Id of the task.
@@ -161,8 +157,7 @@ object! {
 object! {
     /// The result of `tasks/list`. In 2025-11-25 only.
     ///
-    /// Spec:
-    /// [`ListTasksResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksresult)
+    /// Spec: [`ListTasksResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksresult)
     #[doc(alias = "tasks/list")]
     pub struct ListTasksResult {
         /// The tasks.
@@ -178,8 +173,7 @@ object! {
 member_union! {
     /// The result of `tasks/cancel`: the task in 2025-11-25, an empty result in the extension.
     ///
-    /// Spec:
-    /// [`CancelTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskresult)
+    /// Spec: [`CancelTaskResult`](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskresult)
     #[doc(alias = "tasks/cancel")]
     pub enum CancelTaskResult {
         /// The cancelled task.

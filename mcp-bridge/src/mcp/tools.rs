@@ -54,8 +54,7 @@ object! {
 object! {
     /// Execution modes of a tool. In 2025-11-25 only.
     ///
-    /// Spec:
-    /// [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
+    /// Spec: [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
     pub struct ToolExecution {}
     optional {
         /// Whether the tool supports tasks. If absent, it is `forbidden`.
@@ -66,8 +65,7 @@ object! {
 open_enum! {
     /// Whether a tool can be called as a task. In 2025-11-25 only.
     ///
-    /// Spec:
-    /// [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
+    /// Spec: [`ToolExecution`](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolexecution)
     pub enum TaskSupport {
         /// Task-augmented calls are not supported.
         Forbidden = "forbidden",
@@ -81,8 +79,7 @@ open_enum! {
 object! {
     /// Hints about the behavior of a tool. Hints of an untrusted server are untrusted.
     ///
-    /// Spec:
-    /// [`ToolAnnotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations)
+    /// Spec: [`ToolAnnotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations)
     pub struct ToolAnnotations {}
     optional {
         /// Human-readable name.
@@ -101,8 +98,7 @@ object! {
 list_result! {
     /// The result of `tools/list`.
     ///
-    /// Spec:
-    /// [`ListToolsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresult)
+    /// Spec: [`ListToolsResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresult)
     ///
     /// ```
     /// use jsonrpc_core::wire;
@@ -120,8 +116,7 @@ list_result! {
 object! {
     /// The params of `tools/call`.
     ///
-    /// Spec:
-    /// [`CallToolRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolrequest)
+    /// Spec: [`CallToolRequest`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolrequest)
     ///
     /// ```
     /// use jsonrpc_core::wire::Raw;
@@ -153,8 +148,7 @@ object! {
 open_union! {
     /// The outcome of `tools/call`.
     ///
-    /// Spec:
-    /// [`CallToolResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresultresponse)
+    /// Spec: [`CallToolResultResponse`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresultresponse)
     ///
     /// A result of an unknown type is preserved. It must not be used:
     ///
@@ -184,8 +178,7 @@ open_union! {
 object! {
     /// The result of a tool call.
     ///
-    /// Spec:
-    /// [`CallToolResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult)
+    /// Spec: [`CallToolResult`](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult)
     ///
     /// ```
     /// use mcp_bridge::mcp::content::{ContentBlock, TextContent};

@@ -35,8 +35,7 @@
 //! assert_eq!((&*child.name, child.parent), ("invoke_agent", Parent::Span(turn.span)));
 //! ```
 //!
-//! Spec:
-//! [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
 //! (unstable), [invoke agent span,
 //! v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md)
 use super::lifecycle::Peers;

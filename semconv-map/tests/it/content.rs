@@ -289,8 +289,7 @@ fn json_of(text: Option<&str>) -> Value {
 /// Validates each part against the definition of its own type, because the schemas as a whole
 /// accept any object with a type.
 ///
-/// Spec:
-/// [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
+/// Spec: [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
 pub(crate) fn assert_valid_parts(messages: &Value) {
     for message in messages.as_array().unwrap() {
         for part in message["parts"].as_array().unwrap() {

@@ -36,8 +36,7 @@ use tokio::time::interval;
 
 /// Member of `_meta` with the least level of log messages.
 ///
-/// Spec:
-/// [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
+/// Spec: [`RequestMetaObject`](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestmetaobject)
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Progress that is reported while the user is asked, in addition to that of the tool.

@@ -78,8 +78,7 @@ impl Transport {
 
 /// An authentication method of an agent.
 ///
-/// Spec:
-/// [Authentication](https://agentclientprotocol.com/protocol/v1/initialization#authentication-methods)
+/// Spec: [Authentication](https://agentclientprotocol.com/protocol/v1/initialization#authentication-methods)
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -26,8 +26,7 @@ const TOKEN_QUERY: &str = "token=";
 /// Header of responses of the API. A browser gives such a response only to pages of the same
 /// origin.
 ///
-/// Spec:
-/// [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
+/// Spec: [Cross-Origin-Resource-Policy](https://fetch.spec.whatwg.org/#cross-origin-resource-policy-header)
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Refuses requests for other hosts, and of pages of other sites. Browsers do not guess the type of

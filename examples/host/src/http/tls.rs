@@ -10,8 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// Protocols of HTTP, in order of preference.
 ///
-/// Spec:
-/// [ALPN](https://www.iana.org/assignments/tls-extensiontype-values/tls-extensiontype-values.xhtml#alpn-protocol-ids)
+/// Spec: [ALPN](https://www.iana.org/assignments/tls-extensiontype-values/tls-extensiontype-values.xhtml#alpn-protocol-ids)
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// The certificate of a listener and its key, as PEM files.

@@ -21,8 +21,7 @@
 //!
 //! `datadog` reads the conventions and `session.id`. `jaeger` and `otel` read the conventions.
 //!
-//! Spec:
-//! [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
+//! Spec: [OpenInference](https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md),
 //! [Langfuse, property
 //! mapping](https://langfuse.com/integrations/native/opentelemetry#property-mapping)
 

@@ -25,8 +25,7 @@ const POINTS: usize = 2000;
 
 /// Number of exemplars of a point other than a histogram's.
 ///
-/// Spec:
-/// [SimpleFixedSizeExemplarReservoir](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#simplefixedsizeexemplarreservoir)
+/// Spec: [SimpleFixedSizeExemplarReservoir](https://opentelemetry.io/docs/specs/otel/metrics/sdk/#simplefixedsizeexemplarreservoir)
 const FIXED_SIZE: u64 = 1;
 
 /// Selects the measurements that may become exemplars.
@@ -44,8 +43,7 @@ pub(crate) enum Filter {
 impl Filter {
     /// Reads `OTEL_METRICS_EXEMPLAR_FILTER`. An invalid value is reported and ignored.
     ///
-    /// Spec:
-    /// [Exemplar](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exemplar)
+    /// Spec: [Exemplar](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exemplar)
     pub(crate) fn of_environment(program: Program) -> Self {
         match variable("OTEL_METRICS_EXEMPLAR_FILTER").as_deref() {
             None | Some("trace_based") => Self::TraceBased,
