@@ -17,7 +17,8 @@ string_id! {
 object! {
     /// **Unstable.** A request for the authentication state.
     ///
-    /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest),
+    /// Method `auth/status`.
+    /// Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
     #[doc(alias = "auth/status")]
     pub struct AuthStatusRequest {}
@@ -27,7 +28,8 @@ object! {
 object! {
     /// **Unstable.** The authentication state.
     ///
-    /// Method `auth/status`. Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse),
+    /// Method `auth/status`.
+    /// Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusresponse)
     pub struct AuthStatusResponse {
         /// Whether a session can begin at present.
@@ -43,7 +45,8 @@ object! {
 object! {
     /// **Unstable.** A change of the authentication state.
     ///
-    /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification),
+    /// Method `auth/status_update`.
+    /// Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
     #[doc(alias = "auth/status_update")]

@@ -96,7 +96,8 @@ open_enum! {
 object! {
     /// The result of an elicitation.
     ///
-    /// Method `elicitation/create`. Spec: [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
+    /// Method `elicitation/create`.
+    /// Spec: [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
     pub struct CreateElicitationResponse {}
     rest {
@@ -212,7 +213,8 @@ __json_schema! { ElicitationContentValue, generator => jsonrpc_core::wire::schem
 object! {
     /// An elicitation by URL is complete.
     ///
-    /// Method `elicitation/complete`. Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification),
+    /// Method `elicitation/complete`.
+    /// Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
     #[doc(alias = "elicitation/complete")]

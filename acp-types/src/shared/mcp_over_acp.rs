@@ -24,7 +24,8 @@ string_id! {
 object! {
     /// **Unstable.** A request of the agent to an MCP server of the client.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest),
+    /// Method `mcp/message`.
+    /// Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpRequest {
@@ -45,7 +46,8 @@ object! {
 object! {
     /// **Unstable.** A notification from an MCP server of the client, related to a request.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification),
+    /// Method `mcp/message`.
+    /// Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
     #[doc(alias = "mcp/message")]
     pub struct MessageMcpNotification {
@@ -67,7 +69,8 @@ member_union! {
     /// **Unstable.** The response of the MCP server. An error of the MCP server is a successful
     /// response of ACP.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
+    /// Method `mcp/message`.
+    /// Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     ///
     /// If both members are present, the result counts. It may be `null`:

@@ -36,7 +36,8 @@ open_enum! {
 object! {
     /// **Unstable.** A request for the configurable providers.
     ///
-    /// Method `providers/list`. Spec: [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersrequest),
+    /// Method `providers/list`.
+    /// Spec: [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest)
     #[doc(alias = "providers/list")]
     pub struct ListProvidersRequest {}
@@ -46,7 +47,8 @@ object! {
 object! {
     /// **Unstable.** The configurable providers.
     ///
-    /// Method `providers/list`. Spec: [`ListProvidersResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersresponse),
+    /// Method `providers/list`.
+    /// Spec: [`ListProvidersResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersresponse)
     pub struct ListProvidersResponse {
         /// The providers.
@@ -92,7 +94,8 @@ object! {
 object! {
     /// **Unstable.** A request to configure a provider.
     ///
-    /// Method `providers/set`. Spec: [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderrequest),
+    /// Method `providers/set`.
+    /// Spec: [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest)
     #[doc(alias = "providers/set")]
     pub struct SetProviderRequest {
@@ -113,7 +116,8 @@ object! {
 object! {
     /// **Unstable.** The provider is configured.
     ///
-    /// Method `providers/set`. Spec: [`SetProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderresponse),
+    /// Method `providers/set`.
+    /// Spec: [`SetProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderresponse)
     pub struct SetProviderResponse {}
     and "_meta"
@@ -122,7 +126,8 @@ object! {
 object! {
     /// **Unstable.** A request to disable a provider.
     ///
-    /// Method `providers/disable`. Spec: [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderrequest),
+    /// Method `providers/disable`.
+    /// Spec: [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest)
     #[doc(alias = "providers/disable")]
     pub struct DisableProviderRequest {
@@ -135,7 +140,8 @@ object! {
 object! {
     /// **Unstable.** The provider is disabled.
     ///
-    /// Method `providers/disable`. Spec: [`DisableProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderresponse),
+    /// Method `providers/disable`.
+    /// Spec: [`DisableProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderresponse),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderresponse)
     pub struct DisableProviderResponse {}

@@ -8,7 +8,8 @@ use jsonrpc_core::{__json_schema, object, transparent};
 object! {
     /// **Unstable.** A request to or from the successor of a proxy, wrapped.
     ///
-    /// Method `proxy/successor`. Spec: [`ProxySuccessorRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorrequest),
+    /// Method `proxy/successor`.
+    /// Spec: [`ProxySuccessorRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorrequest)
     #[doc(alias = "proxy/successor")]
     pub struct ProxySuccessorRequest {
@@ -25,7 +26,8 @@ object! {
 object! {
     /// **Unstable.** A notification to or from the successor of a proxy, wrapped.
     ///
-    /// Method `proxy/successor`. Spec: [`ProxySuccessorNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessornotification),
+    /// Method `proxy/successor`.
+    /// Spec: [`ProxySuccessorNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessornotification),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessornotification)
     #[doc(alias = "proxy/successor")]
@@ -42,7 +44,8 @@ object! {
 
 /// **Unstable.** The result of the wrapped request, kept verbatim; any JSON value.
 ///
-/// Method `proxy/successor`. Spec: [`ProxySuccessorResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorresponse),
+/// Method `proxy/successor`.
+/// Spec: [`ProxySuccessorResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorresponse),
 /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorresponse)
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProxySuccessorResponse(

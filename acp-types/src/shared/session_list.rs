@@ -10,7 +10,8 @@ use jsonrpc_core::{object, open_enum};
 object! {
     /// A request to delete a session from the list.
     ///
-    /// Method `session/delete`. Spec: [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest),
+    /// Method `session/delete`.
+    /// Spec: [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionrequest)
     #[doc(alias = "session/delete")]
     pub struct DeleteSessionRequest {
@@ -23,7 +24,8 @@ object! {
 object! {
     /// The session was deleted from the list.
     ///
-    /// Method `session/delete`. Spec: [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse),
+    /// Method `session/delete`.
+    /// Spec: [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionresponse)
     pub struct DeleteSessionResponse {}
     and "_meta"
@@ -48,7 +50,8 @@ object! {
 object! {
     /// **Unstable.** A request to archive a session.
     ///
-    /// Method `session/archive`. Spec: [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest),
+    /// Method `session/archive`.
+    /// Spec: [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionrequest)
     #[doc(alias = "session/archive")]
     pub struct ArchiveSessionRequest {
@@ -61,7 +64,8 @@ object! {
 object! {
     /// **Unstable.** The session is archived.
     ///
-    /// Method `session/archive`. Spec: [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse),
+    /// Method `session/archive`.
+    /// Spec: [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionresponse)
     pub struct ArchiveSessionResponse {}
     and "_meta"
@@ -70,7 +74,8 @@ object! {
 object! {
     /// **Unstable.** A request to restore a session from the archive.
     ///
-    /// Method `session/unarchive`. Spec: [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest),
+    /// Method `session/unarchive`.
+    /// Spec: [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionrequest)
     #[doc(alias = "session/unarchive")]
@@ -84,7 +89,8 @@ object! {
 object! {
     /// **Unstable.** The session is restored.
     ///
-    /// Method `session/unarchive`. Spec: [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse),
+    /// Method `session/unarchive`.
+    /// Spec: [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionresponse)
     pub struct UnarchiveSessionResponse {}
@@ -109,7 +115,8 @@ open_enum! {
 object! {
     /// **Unstable.** A request to set the title of a session.
     ///
-    /// Method `session/set_title`. Spec: [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest),
+    /// Method `session/set_title`.
+    /// Spec: [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitlerequest)
     #[doc(alias = "session/set_title")]
     pub struct SetSessionTitleRequest {
@@ -124,7 +131,8 @@ object! {
 object! {
     /// **Unstable.** The title is set.
     ///
-    /// Method `session/set_title`. Spec: [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse),
+    /// Method `session/set_title`.
+    /// Spec: [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse),
     /// [version
     /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitleresponse)
     pub struct SetSessionTitleResponse {

@@ -17,7 +17,8 @@ string_id! {
 object! {
     /// A request to close a session. Its running work is cancelled.
     ///
-    /// Method `session/close`. Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest),
+    /// Method `session/close`.
+    /// Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#closesessionrequest)
     #[doc(alias = "session/close")]
     pub struct CloseSessionRequest {
@@ -30,7 +31,8 @@ object! {
 object! {
     /// The session is closed.
     ///
-    /// Method `session/close`. Spec: [`CloseSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#closesessionresponse),
+    /// Method `session/close`.
+    /// Spec: [`CloseSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#closesessionresponse),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#closesessionresponse)
     pub struct CloseSessionResponse {}
     and "_meta"

@@ -65,7 +65,8 @@ object! {
 object! {
     /// A request to log in.
     ///
-    /// Method `authenticate`. Spec: [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
+    /// Method `authenticate`.
+    /// Spec: [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
     #[doc(alias = "authenticate")]
     pub struct AuthenticateRequest {
         /// One of the agent's authentication methods.
@@ -77,7 +78,8 @@ object! {
 object! {
     /// The login succeeded.
     ///
-    /// Method `authenticate`. Spec: [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
+    /// Method `authenticate`.
+    /// Spec: [`AuthenticateResponse`](https://agentclientprotocol.com/protocol/v1/schema#authenticateresponse)
     pub struct AuthenticateResponse {}
     and "_meta"
 }
@@ -85,7 +87,8 @@ object! {
 object! {
     /// A request to log out.
     ///
-    /// Method `logout`. Spec: [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
+    /// Method `logout`.
+    /// Spec: [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
     #[doc(alias = "logout")]
     pub struct LogoutRequest {}
     and "_meta"
@@ -94,7 +97,8 @@ object! {
 object! {
     /// The logout succeeded.
     ///
-    /// Method `logout`. Spec: [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
+    /// Method `logout`.
+    /// Spec: [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
     pub struct LogoutResponse {}
     and "_meta"
 }

@@ -18,7 +18,8 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for input of the user.
     ///
-    /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest)
+    /// Method `elicitation/create`.
+    /// Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest)
     ///
     /// ```
     /// use acp_types::v1::elicitation::{CreateElicitationRequest, ElicitationMode};

@@ -8,7 +8,8 @@ use jsonrpc_core::object;
 object! {
     /// A request for the text of a file.
     ///
-    /// Method `fs/read_text_file`. Spec: [`ReadTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#readtextfilerequest)
+    /// Method `fs/read_text_file`.
+    /// Spec: [`ReadTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#readtextfilerequest)
     ///
     /// ```
     /// use acp_types::v1::file_system::ReadTextFileRequest;
@@ -40,7 +41,8 @@ object! {
 object! {
     /// The text of a file.
     ///
-    /// Method `fs/read_text_file`. Spec: [`ReadTextFileResponse`](https://agentclientprotocol.com/protocol/v1/schema#readtextfileresponse)
+    /// Method `fs/read_text_file`.
+    /// Spec: [`ReadTextFileResponse`](https://agentclientprotocol.com/protocol/v1/schema#readtextfileresponse)
     pub struct ReadTextFileResponse {
         /// The text.
         content: String = "content",
@@ -51,7 +53,8 @@ object! {
 object! {
     /// A request to replace the text of a file.
     ///
-    /// Method `fs/write_text_file`. Spec: [`WriteTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#writetextfilerequest)
+    /// Method `fs/write_text_file`.
+    /// Spec: [`WriteTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#writetextfilerequest)
     ///
     /// ```
     /// use acp_types::v1::file_system::WriteTextFileRequest;
@@ -76,7 +79,8 @@ object! {
 object! {
     /// The file is written.
     ///
-    /// Method `fs/write_text_file`. Spec: [`WriteTextFileResponse`](https://agentclientprotocol.com/protocol/v1/schema#writetextfileresponse)
+    /// Method `fs/write_text_file`.
+    /// Spec: [`WriteTextFileResponse`](https://agentclientprotocol.com/protocol/v1/schema#writetextfileresponse)
     pub struct WriteTextFileResponse {}
     and "_meta"
 }

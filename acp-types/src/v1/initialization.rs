@@ -16,7 +16,8 @@ use jsonrpc_core::object;
 object! {
     /// The first request of a connection, with the client's capabilities.
     ///
-    /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
+    /// Method `initialize`.
+    /// Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
     ///
     /// ```
     /// use acp_types::v1::initialization::{Implementation, InitializeRequest, ProtocolVersion};
@@ -46,7 +47,8 @@ object! {
 object! {
     /// The response to `initialize`, with the common version and the agent's capabilities.
     ///
-    /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
+    /// Method `initialize`.
+    /// Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
     ///
     /// ```
     /// use acp_types::v1::initialization::{AgentCapabilities, InitializeResponse, ProtocolVersion};

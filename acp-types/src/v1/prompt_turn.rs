@@ -23,7 +23,8 @@ use jsonrpc_core::{object, open_enum, open_union};
 object! {
     /// A prompt of the user. The response ends the turn.
     ///
-    /// Method `session/prompt`. Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v1/schema#promptrequest)
+    /// Method `session/prompt`.
+    /// Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v1/schema#promptrequest)
     ///
     /// ```
     /// use acp_types::v1::prompt_turn::PromptRequest;
@@ -49,7 +50,8 @@ object! {
 object! {
     /// The end of a turn.
     ///
-    /// Method `session/prompt`. Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v1/schema#promptresponse)
+    /// Method `session/prompt`.
+    /// Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v1/schema#promptresponse)
     ///
     /// ```
     /// use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
@@ -98,7 +100,8 @@ open_enum! {
 object! {
     /// Cancels the turn of a session. The prompt is still answered, with `cancelled`.
     ///
-    /// Method `session/cancel`. Spec: [`CancelNotification`](https://agentclientprotocol.com/protocol/v1/schema#cancelnotification)
+    /// Method `session/cancel`.
+    /// Spec: [`CancelNotification`](https://agentclientprotocol.com/protocol/v1/schema#cancelnotification)
     #[doc(alias = "session/cancel")]
     pub struct CancelNotification {
         /// Identifier of the session.
@@ -110,7 +113,8 @@ object! {
 object! {
     /// An update of a session.
     ///
-    /// Method `session/update`. Spec: [`SessionNotification`](https://agentclientprotocol.com/protocol/v1/schema#sessionnotification)
+    /// Method `session/update`.
+    /// Spec: [`SessionNotification`](https://agentclientprotocol.com/protocol/v1/schema#sessionnotification)
     ///
     /// ```
     /// use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};

@@ -138,7 +138,8 @@ object! {
 object! {
     /// A request to set a configuration option.
     ///
-    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
+    /// Method `session/set_config_option`.
+    /// Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
     ///
     /// ```
     /// use acp_types::v1::session_config_options::{
@@ -184,7 +185,8 @@ open_union! {
 object! {
     /// The option is set. Other options may have changed as well.
     ///
-    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionresponse)
+    /// Method `session/set_config_option`.
+    /// Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionresponse)
     pub struct SetSessionConfigOptionResponse {
         /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",

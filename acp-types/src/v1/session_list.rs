@@ -14,7 +14,8 @@ use jsonrpc_core::object;
 object! {
     /// A request for a page of the agent's sessions.
     ///
-    /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsrequest)
+    /// Method `session/list`.
+    /// Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsrequest)
     #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
@@ -31,7 +32,8 @@ object! {
 object! {
     /// A page of sessions.
     ///
-    /// Method `session/list`. Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsresponse)
+    /// Method `session/list`.
+    /// Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsresponse)
     pub struct ListSessionsResponse {
         /// The sessions of this page.
         sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",

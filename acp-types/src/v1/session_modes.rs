@@ -54,7 +54,8 @@ object! {
 object! {
     /// A request to set the mode of a session.
     ///
-    /// Method `session/set_mode`. Spec: [`SetSessionModeRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderequest)
+    /// Method `session/set_mode`.
+    /// Spec: [`SetSessionModeRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderequest)
     ///
     /// ```
     /// use acp_types::v1::session_modes::SetSessionModeRequest;
@@ -76,7 +77,8 @@ object! {
 object! {
     /// The mode is set.
     ///
-    /// Method `session/set_mode`. Spec: [`SetSessionModeResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderesponse)
+    /// Method `session/set_mode`.
+    /// Spec: [`SetSessionModeResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderesponse)
     pub struct SetSessionModeResponse {}
     and "_meta"
 }

@@ -15,7 +15,8 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for a new session.
     ///
-    /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#newsessionrequest)
+    /// Method `session/new`.
+    /// Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#newsessionrequest)
     ///
     /// ```
     /// use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
@@ -47,7 +48,8 @@ object! {
 object! {
     /// The new session.
     ///
-    /// Method `session/new`. Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#newsessionresponse)
+    /// Method `session/new`.
+    /// Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#newsessionresponse)
     pub struct NewSessionResponse {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",
@@ -64,7 +66,8 @@ object! {
 object! {
     /// A request to load a session, with a replay of its history.
     ///
-    /// Method `session/load`. Spec: [`LoadSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionrequest)
+    /// Method `session/load`.
+    /// Spec: [`LoadSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionrequest)
     #[doc(alias = "session/load")]
     pub struct LoadSessionRequest {
         /// Identifier of the session.
@@ -86,7 +89,8 @@ object! {
 object! {
     /// The session is loaded, and its replay is complete.
     ///
-    /// Method `session/load`. Spec: [`LoadSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionresponse)
+    /// Method `session/load`.
+    /// Spec: [`LoadSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionresponse)
     pub struct LoadSessionResponse {}
     optional {
         /// Modes, if the agent has any.
@@ -100,7 +104,8 @@ object! {
 object! {
     /// A request to resume a session without a replay of its history.
     ///
-    /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionrequest)
+    /// Method `session/resume`.
+    /// Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionrequest)
     #[doc(alias = "session/resume")]
     pub struct ResumeSessionRequest {
         /// Identifier of the session.
@@ -122,7 +127,8 @@ object! {
 object! {
     /// The session is resumed.
     ///
-    /// Method `session/resume`. Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionresponse)
+    /// Method `session/resume`.
+    /// Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionresponse)
     pub struct ResumeSessionResponse {}
     optional {
         /// Modes, if the agent has any.
@@ -136,7 +142,8 @@ object! {
 object! {
     /// **Unstable.** A request for a new session with the history of another.
     ///
-    /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionrequest)
+    /// Method `session/fork`.
+    /// Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionrequest)
     #[doc(alias = "session/fork")]
     pub struct ForkSessionRequest {
         /// Identifier of the session to fork.
@@ -158,7 +165,8 @@ object! {
 object! {
     /// **Unstable.** The forked session.
     ///
-    /// Method `session/fork`. Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionresponse)
+    /// Method `session/fork`.
+    /// Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionresponse)
     pub struct ForkSessionResponse {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",

@@ -10,7 +10,8 @@ use jsonrpc_core::object;
 object! {
     /// A request to run a command in a terminal.
     ///
-    /// Method `terminal/create`. Spec: [`CreateTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#createterminalrequest)
+    /// Method `terminal/create`.
+    /// Spec: [`CreateTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#createterminalrequest)
     ///
     /// ```
     /// use acp_types::v1::terminals::CreateTerminalRequest;
@@ -46,7 +47,8 @@ object! {
 object! {
     /// The command was started.
     ///
-    /// Method `terminal/create`. Spec: [`CreateTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#createterminalresponse)
+    /// Method `terminal/create`.
+    /// Spec: [`CreateTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#createterminalresponse)
     pub struct CreateTerminalResponse {
         /// Identifier of the terminal.
         terminal_id: TerminalId = "terminalId",
@@ -57,7 +59,8 @@ object! {
 object! {
     /// A request for the output so far.
     ///
-    /// Method `terminal/output`. Spec: [`TerminalOutputRequest`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputrequest)
+    /// Method `terminal/output`.
+    /// Spec: [`TerminalOutputRequest`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputrequest)
     #[doc(alias = "terminal/output")]
     pub struct TerminalOutputRequest {
         /// Identifier of the session.
@@ -71,7 +74,8 @@ object! {
 object! {
     /// The output so far.
     ///
-    /// Method `terminal/output`. Spec: [`TerminalOutputResponse`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputresponse)
+    /// Method `terminal/output`.
+    /// Spec: [`TerminalOutputResponse`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputresponse)
     ///
     /// ```
     /// use acp_types::v1::terminals::{TerminalExitStatus, TerminalOutputResponse};
@@ -116,7 +120,8 @@ object! {
 object! {
     /// A request that waits for the end of a command.
     ///
-    /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitRequest`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitrequest)
+    /// Method `terminal/wait_for_exit`.
+    /// Spec: [`WaitForTerminalExitRequest`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitrequest)
     #[doc(alias = "terminal/wait_for_exit")]
     pub struct WaitForTerminalExitRequest {
         /// Identifier of the session.
@@ -130,7 +135,8 @@ object! {
 object! {
     /// The command has ended.
     ///
-    /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitResponse`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitresponse)
+    /// Method `terminal/wait_for_exit`.
+    /// Spec: [`WaitForTerminalExitResponse`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitresponse)
     pub struct WaitForTerminalExitResponse {}
     optional {
         /// Exit code; absent if a signal ended the command.
@@ -144,7 +150,8 @@ object! {
 object! {
     /// A request to kill a command and keep its terminal.
     ///
-    /// Method `terminal/kill`. Spec: [`KillTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#killterminalrequest)
+    /// Method `terminal/kill`.
+    /// Spec: [`KillTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#killterminalrequest)
     #[doc(alias = "terminal/kill")]
     pub struct KillTerminalRequest {
         /// Identifier of the session.
@@ -158,7 +165,8 @@ object! {
 object! {
     /// The command was killed.
     ///
-    /// Method `terminal/kill`. Spec: [`KillTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#killterminalresponse)
+    /// Method `terminal/kill`.
+    /// Spec: [`KillTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#killterminalresponse)
     pub struct KillTerminalResponse {}
     and "_meta"
 }
@@ -166,7 +174,8 @@ object! {
 object! {
     /// A request to release a terminal. A running command is killed.
     ///
-    /// Method `terminal/release`. Spec: [`ReleaseTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalrequest)
+    /// Method `terminal/release`.
+    /// Spec: [`ReleaseTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalrequest)
     #[doc(alias = "terminal/release")]
     pub struct ReleaseTerminalRequest {
         /// Identifier of the session.
@@ -180,7 +189,8 @@ object! {
 object! {
     /// The terminal was released.
     ///
-    /// Method `terminal/release`. Spec: [`ReleaseTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalresponse)
+    /// Method `terminal/release`.
+    /// Spec: [`ReleaseTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalresponse)
     pub struct ReleaseTerminalResponse {}
     and "_meta"
 }

@@ -184,7 +184,8 @@ object! {
 object! {
     /// A request for permission to continue with a tool call.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
+    /// Method `session/request_permission`.
+    /// Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{
@@ -242,7 +243,8 @@ impl RequestPermissionRequest {
 object! {
     /// The user's answer.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
+    /// Method `session/request_permission`.
+    /// Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
     ///
     /// ```
     /// use acp_types::v1::tool_calls::{

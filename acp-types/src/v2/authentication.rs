@@ -63,7 +63,8 @@ object! {
 object! {
     /// A request to log in.
     ///
-    /// Method `auth/login`. Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
+    /// Method `auth/login`.
+    /// Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
     #[doc(alias = "auth/login")]
     pub struct LoginAuthRequest {
         /// One of the agent's authentication methods.
@@ -75,7 +76,8 @@ object! {
 object! {
     /// The login succeeded.
     ///
-    /// Method `auth/login`. Spec: [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
+    /// Method `auth/login`.
+    /// Spec: [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
     pub struct LoginAuthResponse {}
     and "_meta"
 }
@@ -83,7 +85,8 @@ object! {
 object! {
     /// A request to log out.
     ///
-    /// Method `auth/logout`. Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
+    /// Method `auth/logout`.
+    /// Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
     #[doc(alias = "auth/logout")]
     pub struct LogoutAuthRequest {}
     and "_meta"
@@ -92,7 +95,8 @@ object! {
 object! {
     /// The logout succeeded.
     ///
-    /// Method `auth/logout`. Spec: [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
+    /// Method `auth/logout`.
+    /// Spec: [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
     pub struct LogoutAuthResponse {}
     and "_meta"
 }

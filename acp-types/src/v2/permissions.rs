@@ -17,7 +17,8 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A request for permission.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
+    /// Method `session/request_permission`.
+    /// Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
     ///
     /// ```
     /// use acp_types::v2::permissions::{
@@ -118,7 +119,8 @@ object! {
 object! {
     /// The user's answer.
     ///
-    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
+    /// Method `session/request_permission`.
+    /// Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
     pub struct RequestPermissionResponse {
         /// The outcome of the request.
         outcome: RequestPermissionOutcome = "outcome",

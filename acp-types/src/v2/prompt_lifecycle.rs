@@ -23,7 +23,8 @@ use jsonrpc_core::{object, open_union};
 object! {
     /// A prompt of the user. The response confirms its acceptance, before the work is done.
     ///
-    /// Method `session/prompt`. Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v2/schema#promptrequest)
+    /// Method `session/prompt`.
+    /// Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v2/schema#promptrequest)
     ///
     /// ```
     /// use acp_types::v2::prompt_lifecycle::PromptRequest;
@@ -49,7 +50,8 @@ object! {
 object! {
     /// The prompt was accepted. `state_update` reports its progress.
     ///
-    /// Method `session/prompt`. Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v2/schema#promptresponse)
+    /// Method `session/prompt`.
+    /// Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v2/schema#promptresponse)
     pub struct PromptResponse {
         /// Identifier of the user's message.
         message_id: MessageId = "messageId",
@@ -60,7 +62,8 @@ object! {
 object! {
     /// Cancels the work of a session. An idle `state_update` follows.
     ///
-    /// Method `session/cancel`. Spec: [`CancelSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#cancelsessionnotification)
+    /// Method `session/cancel`.
+    /// Spec: [`CancelSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#cancelsessionnotification)
     #[doc(alias = "session/cancel")]
     pub struct CancelSessionNotification {
         /// Identifier of the session.
@@ -72,7 +75,8 @@ object! {
 object! {
     /// An update of a session.
     ///
-    /// Method `session/update`. Spec: [`UpdateSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#updatesessionnotification)
+    /// Method `session/update`.
+    /// Spec: [`UpdateSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#updatesessionnotification)
     #[doc(alias = "session/update")]
     pub struct UpdateSessionNotification {
         /// Identifier of the session.

@@ -10,7 +10,8 @@ use jsonrpc_core::object;
 object! {
     /// **Unstable.** The first request of a conductor to a proxy, which has a successor.
     ///
-    /// Method `proxy/initialize`. Spec: [`InitializeProxyRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyrequest)
+    /// Method `proxy/initialize`.
+    /// Spec: [`InitializeProxyRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyrequest)
     #[doc(alias = "proxy/initialize")]
     pub struct InitializeProxyRequest {}
     rest {
@@ -22,7 +23,8 @@ object! {
 object! {
     /// **Unstable.** The response of the proxy, equal to that of its successor.
     ///
-    /// Method `proxy/initialize`. Spec: [`InitializeProxyResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyresponse)
+    /// Method `proxy/initialize`.
+    /// Spec: [`InitializeProxyResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyresponse)
     pub struct InitializeProxyResponse {}
     rest {
         /// As for `initialize`.

@@ -126,7 +126,8 @@ object! {
 object! {
     /// A request to set a configuration option.
     ///
-    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    /// Method `session/set_config_option`.
+    /// Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
     #[doc(alias = "session/set_config_option")]
     pub struct SetSessionConfigOptionRequest {
         /// Identifier of the session.
@@ -156,7 +157,8 @@ open_union! {
 object! {
     /// The option is set. Other options may have changed as well.
     ///
-    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionresponse)
+    /// Method `session/set_config_option`.
+    /// Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionresponse)
     pub struct SetSessionConfigOptionResponse {
         /// All options with their current values.
         config_options: Vec<SessionConfigOption> = "configOptions" [skip_invalid_items] or "[]",

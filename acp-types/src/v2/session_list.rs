@@ -22,7 +22,8 @@ string_id! {
 object! {
     /// A request for a page of the agent's sessions.
     ///
-    /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsrequest)
+    /// Method `session/list`.
+    /// Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsrequest)
     #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
@@ -39,7 +40,8 @@ object! {
 object! {
     /// A page of sessions.
     ///
-    /// Method `session/list`. Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsresponse)
+    /// Method `session/list`.
+    /// Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsresponse)
     pub struct ListSessionsResponse {
         /// The sessions of this page.
         sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",

@@ -22,7 +22,8 @@ string_id! {
 object! {
     /// A request for a new session.
     ///
-    /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#newsessionrequest)
+    /// Method `session/new`.
+    /// Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#newsessionrequest)
     #[doc(alias = "session/new")]
     pub struct NewSessionRequest {
         /// Working directory of the session.
@@ -42,7 +43,8 @@ object! {
 object! {
     /// The new session.
     ///
-    /// Method `session/new`. Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#newsessionresponse)
+    /// Method `session/new`.
+    /// Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#newsessionresponse)
     pub struct NewSessionResponse {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",
@@ -59,7 +61,8 @@ object! {
 object! {
     /// The client resumes a session, with or without a replay of its history.
     ///
-    /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionrequest)
+    /// Method `session/resume`.
+    /// Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionrequest)
     #[doc(alias = "session/resume")]
     pub struct ResumeSessionRequest {
         /// Identifier of the session.
@@ -101,7 +104,8 @@ object! {
 object! {
     /// The replay and the state of the session are complete, and the session is open.
     ///
-    /// Method `session/resume`. Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionresponse)
+    /// Method `session/resume`.
+    /// Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionresponse)
     pub struct ResumeSessionResponse {}
     optional {
         /// Configuration options, if the agent has any.
@@ -115,7 +119,8 @@ object! {
 object! {
     /// **Unstable.** A request for a new session with the history of another.
     ///
-    /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionrequest)
+    /// Method `session/fork`.
+    /// Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionrequest)
     #[doc(alias = "session/fork")]
     pub struct ForkSessionRequest {
         /// Identifier of the session to fork.
@@ -137,7 +142,8 @@ object! {
 object! {
     /// **Unstable.** The forked session.
     ///
-    /// Method `session/fork`. Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionresponse)
+    /// Method `session/fork`.
+    /// Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionresponse)
     pub struct ForkSessionResponse {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",

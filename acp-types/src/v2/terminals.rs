@@ -109,7 +109,8 @@ object! {
 object! {
     /// A request to cancel the command of a terminal, without other effects.
     ///
-    /// Method `terminal/cancel`. Spec: [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
+    /// Method `terminal/cancel`.
+    /// Spec: [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
     #[doc(alias = "terminal/cancel")]
     pub struct CancelTerminalRequest {
         /// Identifier of the session.
@@ -123,7 +124,8 @@ object! {
 object! {
     /// The request was accepted. Updates of the terminal report the outcome.
     ///
-    /// Method `terminal/cancel`. Spec: [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
+    /// Method `terminal/cancel`.
+    /// Spec: [`CancelTerminalResponse`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalresponse)
     pub struct CancelTerminalResponse {}
     and "_meta"
 }

@@ -117,7 +117,8 @@ object! {
 object! {
     /// A request to cancel a tool call, without other effects.
     ///
-    /// Method `tool_call/cancel`. Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
+    /// Method `tool_call/cancel`.
+    /// Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
     #[doc(alias = "tool_call/cancel")]
     pub struct CancelToolCallRequest {
         /// Identifier of the session.
@@ -131,7 +132,8 @@ object! {
 object! {
     /// The request was accepted. Updates of the tool call report the outcome.
     ///
-    /// Method `tool_call/cancel`. Spec: [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
+    /// Method `tool_call/cancel`.
+    /// Spec: [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
     pub struct CancelToolCallResponse {}
     and "_meta"
 }

@@ -21,7 +21,8 @@ impl LeftOut {
     pub(super) fn push(&mut self, index: u32, place: Range<usize>) {
         match self.runs.last_mut() {
             Some((indices, run)) if indices.end == index => {
-                (indices.end, run.end) = (index + 1, place.end);
+                indices.end = index + 1;
+                run.end = place.end;
             }
             _ => self.runs.push((index..index + 1, place)),
         }

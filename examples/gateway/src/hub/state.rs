@@ -205,7 +205,8 @@ impl State {
                 let crate::tools::ToolQuestion { tool, agent_id, message, schema, meta } =
                     *question;
                 let mut question = ToolQuestion::new(tool, message, schema);
-                (question.agent_id, question.meta) = (agent_id, meta);
+                question.agent_id = agent_id;
+                question.meta = meta;
                 let asked =
                     self.hub.with_conversation(thread, now, |it| it.handle_question(question, now));
                 // A question that is not taken has no answer, which drops the sender.
