@@ -6,6 +6,7 @@
     reason = "a helper that panics fails its test, as it should"
 )]
 
+mod affix;
 mod batch;
 #[cfg(feature = "codec")]
 mod codec;
