@@ -14,7 +14,7 @@ use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::Wire;
 use jsonrpc_core::{Head, Kind, Peeked, RequestId, find_member, peek, wire};
-use quiet::Quiet;
+use quiet::QuietText;
 use session::Sessions;
 use work::Work;
 
@@ -82,7 +82,7 @@ pub struct Tracker {
     requests: Unanswered<OpenRequest>,
     sessions: Sessions,
     /// Fast path for text chunks, which are most of the lines.
-    quiet: Quiet,
+    quiet: QuietText,
     /// Memory for the attributes of the next span.
     spare: Vec<Attribute>,
 }
@@ -118,7 +118,7 @@ impl Tracker {
             peers: Peers::default(),
             requests: Unanswered::new(),
             sessions: Sessions::new(limits.sessions),
-            quiet: Quiet::default(),
+            quiet: QuietText::default(),
             spare: Vec::new(),
         }
     }

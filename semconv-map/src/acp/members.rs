@@ -145,7 +145,7 @@ impl<'a> Members<'a> {
 }
 
 /// Kinds of updates that are text of the agent, as JSON text.
-const TEXTS: [&[u8]; 2] = [br#""agent_message_chunk""#, br#""agent_thought_chunk""#];
+pub(crate) const TEXTS: [&[u8]; 2] = [br#""agent_message_chunk""#, br#""agent_thought_chunk""#];
 
 /// Kinds of updates of tool calls, as JSON text.
 const TOOL_CALLS: [&[u8]; 2] = [br#""tool_call""#, br#""tool_call_update""#];

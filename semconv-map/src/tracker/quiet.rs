@@ -1,31 +1,40 @@
 //! Detection of text updates that have no effect.
-use crate::acp::members::Update;
+use crate::acp::members::{TEXTS, Update};
 use crate::attribute::MAX_NAME_BYTES;
 use alloc::vec::Vec;
+use jsonrpc_core::framing::Affix;
 
 /// Recognizes updates that only continue the last text, while text is not recorded.
 #[derive(Debug)]
-pub(super) struct Quiet {
+pub(super) struct QuietText {
     /// Session in which more text has no effect, as JSON text. Empty if unknown.
     session: Vec<u8>,
-    /// Decisive prefixes of such updates, the last used first: a line with the same prefix has the
-    /// same effect. Empty if unknown.
-    starts: [Vec<u8>; 2],
+    /// For each kind of text, that of the last line first.
+    kinds: [QuietKind; 2],
+}
+
+/// The lines of one kind of text in the session.
+#[derive(Debug)]
+struct QuietKind {
+    /// The kind of the update, as JSON text.
+    kind: &'static [u8],
+    /// The decisive prefix of such lines: a line with the same prefix has the same effect. Its
+    /// digits may differ, because lines of another session or kind are not learned.
+    start: Affix,
 }
 
 /// Maximum length of a remembered prefix. A longer one contains text, so another line is unlikely
 /// to share it.
 const MAX_START: usize = 2 * MAX_NAME_BYTES;
 
-impl Default for Quiet {
-    /// Allocates all memory in advance.
+impl Default for QuietText {
     fn default() -> Self {
-        let start = || Vec::with_capacity(MAX_START);
-        Self { session: Vec::with_capacity(MAX_NAME_BYTES), starts: [start(), start()] }
+        let kinds = TEXTS.map(|kind| QuietKind { kind, start: Affix::default() });
+        Self { session: Vec::new(), kinds }
     }
 }
 
-impl Quiet {
+impl QuietText {
     /// Returns whether a line of the agent has a remembered prefix.
     #[inline]
     pub(super) fn knows(&self, line: &[u8]) -> bool {
@@ -38,28 +47,29 @@ impl Quiet {
     pub(super) fn follow(&mut self, line: &[u8]) -> bool {
         let place = self.place(line);
         if place == Some(1) {
-            self.starts.reverse();
+            self.kinds.reverse();
         }
         place.is_some()
     }
 
     #[inline]
     fn place(&self, line: &[u8]) -> Option<usize> {
-        self.starts.iter().position(|start| !start.is_empty() && line.starts_with(start))
+        self.kinds.iter().position(|kind| kind.start.strip_prefix(line).is_some())
     }
 
-    /// Returns whether an update has no effect. `line` is its line.
+    /// Returns whether an update has no effect, and learns its line if so.
     pub(super) fn is_more(&mut self, update: &Update<'_>, line: &[u8]) -> bool {
-        let is_more = !self.session.is_empty()
-            && update.members.session == Some(&*self.session)
-            && update.members.are_of_text();
-        if is_more && let Some(start) = line.get(..update.read).filter(|it| it.len() <= MAX_START) {
-            let [newer, older] = &mut self.starts;
-            core::mem::swap(newer, older);
-            newer.clear();
-            newer.extend_from_slice(start);
+        if self.session.is_empty() || update.members.session != Some(&*self.session) {
+            return false;
         }
-        is_more
+        let kind = update.members.session_update;
+        let Some(kind) = self.kinds.iter_mut().find(|known| kind == Some(known.kind)) else {
+            return false;
+        };
+        if let Some(start) = line.get(..update.read).filter(|start| start.len() <= MAX_START) {
+            kind.start.learn(start);
+        }
+        true
     }
 
     /// Marks a session, given as JSON text, in which more text has no effect.
@@ -73,6 +83,6 @@ impl Quiet {
     /// Forgets the session after any other event.
     pub(super) fn forget(&mut self) {
         self.session.clear();
-        self.starts.iter_mut().for_each(Vec::clear);
+        self.kinds.iter_mut().for_each(|kind| kind.start.forget());
     }
 }

@@ -282,6 +282,24 @@ proptest! {
         prop_assert_eq!(&peeked(&policy, lines(&said, "")), &expected);
     }
 
+    /// For lines that an agent numbers, of two sessions whose ids differ in a digit. The effect of a
+    /// text is the time of the first one in a turn.
+    #[test]
+    fn numbered_texts_equal_decoded_texts(texts in prop::collection::vec(numbered_text(), 1..24)) {
+        let line = |params: &String, is_skimmed: bool| match is_skimmed {
+            true => format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes(),
+            false => format!(r#"{{"jsonrpc":"2.0","params":{params},{METHOD}}}"#).into_bytes(),
+        };
+        let lines = |is_skimmed| {
+            let prompts = [prompt(1, "s-1"), prompt(2, "s-2")].map(|prompt| (C2A, prompt.into_bytes()));
+            prompts.into_iter().chain(texts.iter().map(move |params| (A2C, line(params, is_skimmed))))
+        };
+        let policy = Policy::default();
+        let expected = records_of_lines(&policy, lines(false));
+        prop_assert_eq!(&records_of_lines(&policy, lines(true)), &expected);
+        prop_assert_eq!(&peeked(&policy, lines(true)), &expected);
+    }
+
     /// For any bytes there is no panic.
     #[test]
     fn any_bytes_are_skimmed(params in params(), at: prop::sample::Index, noise in prop::collection::vec(any::<u8>(), 0..6)) {
@@ -291,6 +309,42 @@ proptest! {
         let text = records_of(&Policy::default(), [line.clone(), line].into_iter());
         prop_assert!(!text.is_empty());
     }
+}
+
+fn numbered_text() -> impl Strategy<Value = String> {
+    let kind = prop::sample::select(vec![
+        "agent_message_chunk",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "plan",
+    ]);
+    (0..200_u8, 1..3_u8, kind).prop_map(|(number, session, kind)| {
+        format!(
+            r#"{{"n":{number},"sessionId":"s-{session}","update":{{"sessionUpdate":"{kind}","content":{{"type":"text","text":"x"}}}}}}"#
+        )
+    })
+}
+
+/// Text of one kind in one session is quiet after three lines, also if the agent numbers them.
+#[test]
+fn numbered_text_is_quiet() {
+    let line = |number: u8, session: &str, kind: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0",{METHOD},"params":{{"n":{number},"sessionId":"{session}","update":{{"sessionUpdate":"{kind}","content":{{"type":"text","text":"{number}"}}}}}}}}"#
+        )
+    };
+    let message = |number| line(number, "s-1", "agent_message_chunk");
+    let mut tracker = Tracker::new(Policy::default());
+    tracker.handle_line(C2A, Duration::ZERO, prompt(1, "s-1").as_bytes());
+    for number in 8..11 {
+        assert!(!tracker.is_quiet(message(number).as_bytes()), "{number}");
+        tracker.handle_line(A2C, Duration::ZERO, message(number).as_bytes());
+    }
+    assert!(tracker.is_quiet(message(11).as_bytes()));
+    assert!(!tracker.is_quiet(line(12, "s-2", "agent_message_chunk").as_bytes()), "a session");
+    assert!(!tracker.is_quiet(line(12, "s-1", "agent_thought_chunk").as_bytes()), "a kind");
+    tracker.handle_line(A2C, Duration::ZERO, line(12, "s-2", "agent_message_chunk").as_bytes());
+    assert!(!tracker.is_quiet(message(13).as_bytes()), "after another session");
 }
 
 /// Only the start of the response to a file request is read. The response that creates a session is
