@@ -16,7 +16,7 @@
 //!
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and
 //! logged at the end.
-use jsonrpc_core::{Peeked, RequestId};
+use jsonrpc_core::{Peeked, RequestId, peek};
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
@@ -265,17 +265,25 @@ impl Watch {
     /// `parent`, carries the context of its own span if spans are sent to a collector.
     pub fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
         let direction = Direction::Sent;
-        let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);
-        let told = told.map(|injected| injected.to_line());
-        let seen = told.as_deref().unwrap_or(&line);
-        self.tracing.handle_line(direction, self.enabled.time(), seen);
+        let now = self.enabled.time();
+        let Ok(message) = peek(&line) else {
+            self.tracing.handle_line(direction, now, &line);
+            self.export();
+            return line;
+        };
+        let of_run = parent.and_then(|parent| inject(&message, Some(parent), None).ok()?);
+        let line_of_run = of_run.map(|injected| injected.to_line());
+        match &line_of_run {
+            Some(line) => self.tracing.handle_line(direction, now, line),
+            None => self.tracing.handle_peeked(direction, now, &message),
+        }
         self.export();
-        match told.filter(|_| self.enabled.exports.has_spans()) {
+        match line_of_run.filter(|_| self.enabled.exports.has_spans()) {
             None => line,
-            Some(told) => {
-                let own = self.tracing.inject(direction, &line).map(|injected| injected.to_line());
+            Some(line_of_run) => {
+                let injected = self.tracing.inject(direction, &message);
                 // A span that did not fit is left out; the context of the run takes its place.
-                own.unwrap_or(told)
+                injected.map_or(line_of_run, |injected| injected.to_line())
             }
         }
     }

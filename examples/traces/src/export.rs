@@ -4,7 +4,7 @@ mod json_lines;
 mod own_metrics;
 
 pub(crate) use json_lines::JsonLines;
-pub(crate) use own_metrics::Seen;
+pub(crate) use own_metrics::ProxyTotals;
 
 use crate::PROGRAM;
 use crate::cli::{Options, SpanOptions};

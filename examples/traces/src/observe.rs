@@ -1,6 +1,6 @@
 //! Analysis of the messages on a dedicated thread.
 
-use crate::export::{Exporter, Seen};
+use crate::export::{Exporter, ProxyTotals};
 use crate::line_file::LineFile;
 use crate::record::Recording;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use host::permissions::{Decision, RULE_ACTION, RULE_INDEX, Watcher};
 use host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatment};
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{RequestId, peek};
+use jsonrpc_core::{Peeked, RequestId, peek};
 use opentelemetry::KeyValue;
 use semconv_map::{ClosedBy, Counters};
 use std::io;
@@ -34,12 +34,12 @@ pub(crate) struct Observer {
     /// Number of bytes received by the thread and not analyzed yet.
     in_hand: Arc<AtomicU64>,
     /// Receives a message when everything is analyzed, and closes when everything is sent.
-    done: Receiver<Overlooked>,
+    done: Receiver<Losses>,
 }
 
 /// Data that was not analyzed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Overlooked {
+struct Losses {
     counters: Counters,
     /// Lines beyond the size limit.
     long_lines: u64,
@@ -58,7 +58,7 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             closed: Arc::default(),
             exports: Arc::clone(&watch.exporter.to_collectors),
             spans: watch.exporter.file().cloned(),
-            transcript: watch.reading.recording.as_ref().map(|recording| recording.file().clone()),
+            transcript: watch.outputs.recording.as_ref().map(|recording| recording.file().clone()),
             in_hand: Arc::default(),
             done,
         }
@@ -70,19 +70,19 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             in_hand.store(chunks.bytes() as u64, Ordering::Relaxed);
             let mut watch = watch.lock();
             for chunk in chunks.iter() {
-                watch.look_at(&chunk);
+                watch.handle_chunk(&chunk);
                 in_hand.fetch_sub(chunk.bytes.len() as u64, Ordering::Relaxed);
             }
-            watch.tell_how_far(tap.dropped().bytes);
+            watch.update_metrics(tap.dropped().bytes);
             tap.give_back(chunks);
         }
         let mut watch = watch.lock();
         // The side is set before the tap is closed.
         let by = closed.get().copied().unwrap_or(ClosedBy::Observer);
-        let overlooked = watch.close(by);
-        watch.tell_how_far(tap.dropped().bytes);
+        let losses = watch.close(by);
+        watch.update_metrics(tap.dropped().bytes);
         // The receiver is dropped only after its timeout.
-        let _ = finished.send(overlooked);
+        let _ = finished.send(losses);
         watch.exporter.to_collectors.shutdown(FLUSH);
     })?;
     Ok(observer)
@@ -95,15 +95,15 @@ impl Observer {
         let deadline = Instant::now() + FLUSH;
         self.closed.get_or_init(|| by);
         self.tap.close();
-        let looked_at = self.done.recv_timeout(FLUSH);
-        if looked_at.is_ok() {
+        let losses = self.done.recv_timeout(FLUSH);
+        if losses.is_ok() {
             // The channel closes when everything is sent.
             let _ = self.done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
         } else {
             let left = self.in_hand.load(Ordering::Relaxed) + self.tap.waiting_bytes();
             eprintln!("acp-traces: the last {left} bytes were not analyzed in time");
         }
-        let Overlooked { counters, long_lines } = looked_at.unwrap_or_default();
+        let Losses { counters, long_lines } = losses.unwrap_or_default();
         let dropped = self.tap.dropped();
         if dropped.chunks > 0 {
             let missing = if self.transcript.is_some() { "messages and spans" } else { "spans" };
@@ -161,7 +161,7 @@ impl SharedWatch {
 
 /// The analysis of lines before they are forwarded.
 #[derive(Debug)]
-pub(crate) struct Treating {
+pub(crate) struct Interception {
     pub(crate) watch: SharedWatch,
     /// Whether the context of its span is injected into each request.
     pub(crate) injects: bool,
@@ -169,67 +169,76 @@ pub(crate) struct Treating {
     pub(crate) rules: Mutex<Watcher>,
 }
 
-impl Insert for Treating {
+/// The decision of a rule on a request of the agent.
+struct DecidedRequest {
+    id: RequestId,
+    decision: Decision,
+    /// The response, unless the user decides.
+    response: Option<String>,
+}
+
+impl Insert for Interception {
+    /// Rules, spans, the transcript and the injection share one peek at the line.
     fn treat(&self, direction: Direction, at: Instant, line: &[u8]) -> Treatment {
-        let decision = self.decide(direction, line);
+        let mut rules = self.rules();
         let mut watch = self.watch.lock();
         let time = watch.time(at);
-        if !watch.is_closed {
-            watch.reading.take(direction, time, line);
-            watch.export();
+        if rules.is_idle() && watch.outputs.is_quiet(direction, line) {
+            watch.handle_line(direction, time, line, None);
+            return Treatment::Forward;
         }
-        if let Some((id, decision, _)) = &decision {
-            watch.annotate(id, decision);
-        }
-        if let Some((_, _, Some(response))) = decision {
-            if !watch.is_closed {
-                watch.reading.take(direction.reversed(), time, response.as_bytes());
-                watch.export();
+        let message = peek(line).ok();
+        let request = match &message {
+            Some(message) => decide(&mut rules, direction, message),
+            None => {
+                rules.handle_lost_line();
+                None
             }
-            return Treatment::Answer(response);
+        };
+        drop(rules);
+        watch.handle_line(direction, time, line, message.as_ref());
+        if let Some(request) = request {
+            watch.annotate(&request);
+            if let Some(response) = request.response {
+                watch.handle_line(direction.reversed(), time, response.as_bytes(), None);
+                return Treatment::Answer(response);
+            }
         }
         if !self.injects || watch.is_closed {
             return Treatment::Forward;
         }
-        let Some(injected) = watch.reading.tracing.inject(direction, line) else {
+        let Some(injected) =
+            message.and_then(|message| watch.outputs.tracing.inject(direction, &message))
+        else {
             return Treatment::Forward;
         };
-        watch.tell_how_far(0);
+        watch.update_metrics(0);
         let at = injected.before.len()..line.len() - injected.after.len();
         Treatment::Insert(Insertion { at, text: injected.inserted })
     }
 
     fn too_long(&self) {
         self.rules().handle_lost_line();
-        self.watch.lock().reading.long_lines += 1;
+        self.watch.lock().outputs.long_lines += 1;
     }
 }
 
-impl Treating {
-    /// Returns the decision on a permission request, with the id of the request and the response,
-    /// unless the user decides.
-    fn decide(
-        &self,
-        direction: Direction,
-        line: &[u8],
-    ) -> Option<(RequestId, Decision, Option<String>)> {
-        let mut rules = self.rules();
-        if rules.is_idle() {
-            return None;
-        }
-        let Ok(peeked) = peek(line) else {
-            rules.handle_lost_line();
-            return None;
-        };
-        let decision = rules.handle_line(direction, &peeked)?;
-        eprintln!("acp-traces: {decision}");
-        let response = decision.response(peeked.id()?);
-        Some((peeked.request_id()?, decision, response))
-    }
-
+impl Interception {
     fn rules(&self) -> MutexGuard<'_, Watcher> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Applies the rules to a message. Returns their decision, if it is a request that they decide.
+fn decide(
+    rules: &mut Watcher,
+    direction: Direction,
+    message: &Peeked<'_>,
+) -> Option<DecidedRequest> {
+    let decision = rules.handle_line(direction, message)?;
+    eprintln!("acp-traces: {decision}");
+    let response = decision.response(message.id()?);
+    Some(DecidedRequest { id: message.request_id()?, decision, response })
 }
 
 /// Converts lines into spans.
@@ -237,7 +246,7 @@ impl Treating {
 struct Watch {
     to_agent: Reassembly,
     to_editor: Reassembly,
-    reading: Reading,
+    outputs: Outputs,
     exporter: Exporter,
     /// Whether the analysis has ended.
     is_closed: bool,
@@ -245,45 +254,69 @@ struct Watch {
     start: (Instant, Duration),
 }
 
-/// Destinations of a message.
+/// The destinations of a line.
 #[derive(Debug)]
-struct Reading {
+struct Outputs {
     messages: u64,
     long_lines: u64,
     recording: Option<Recording>,
     tracing: Tracing,
 }
 
-impl Reading {
-    fn take(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+impl Outputs {
+    /// Handles a line that has not been peeked. Most spans need only its first members.
+    fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+        let needs_parts = self.recording.as_ref().is_some_and(Recording::needs_session);
+        let message = needs_parts.then(|| peek(line).ok()).flatten();
+        self.handle_message(direction, time, line, message.as_ref());
+    }
+
+    /// Handles a line. `message` is the line, peeked, unless it is not a message.
+    fn handle_message(
+        &mut self,
+        direction: Direction,
+        time: Duration,
+        line: &[u8],
+        message: Option<&Peeked<'_>>,
+    ) {
         self.messages += 1;
-        self.tracing.handle_line(direction, time, line);
-        if let Some(recording) = &mut self.recording {
-            recording.record(direction, time, line);
+        match message {
+            Some(message) => self.tracing.handle_peeked(direction, time, message),
+            None => self.tracing.handle_line(direction, time, line),
         }
+        if let Some(recording) = &mut self.recording {
+            recording.record(direction, time, line, message);
+        }
+    }
+
+    /// Returns whether no destination needs the parts of a line.
+    fn is_quiet(&self, direction: Direction, line: &[u8]) -> bool {
+        direction == Direction::Received
+            && self.tracing.is_quiet(line)
+            && !self.recording.as_ref().is_some_and(Recording::needs_session)
     }
 }
 
-/// A chunk of lines.
-struct Looking<'a> {
-    reading: &'a mut Reading,
+/// The lines of a chunk.
+struct ChunkLines<'a> {
+    outputs: &'a mut Outputs,
     direction: Direction,
     time: Duration,
 }
 
-impl Look for Looking<'_> {
+impl Look for ChunkLines<'_> {
     /// A line beyond the size limit was passed through unchanged.
     fn line(&mut self, line: Result<&[u8], FrameError>) {
         match line {
-            Ok(line) => self.reading.take(self.direction, self.time, line),
-            Err(_) => self.reading.long_lines += 1,
+            Ok(line) => self.outputs.handle_line(self.direction, self.time, line),
+            Err(_) => self.outputs.long_lines += 1,
         }
     }
 
     /// Recorded messages have to be complete.
     fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
-        let is_recorded = self.reading.recording.is_some();
-        if is_recorded { None } else { self.reading.tracing.decisive_prefix(start) }
+        let is_recorded = self.outputs.recording.is_some();
+        if is_recorded { None } else { self.outputs.tracing.decisive_prefix(start) }
     }
 }
 
@@ -293,54 +326,65 @@ impl Watch {
         Self {
             to_agent: Reassembly::default(),
             to_editor: Reassembly::default(),
-            reading: Reading { messages: 0, long_lines: 0, recording, tracing },
+            outputs: Outputs { messages: 0, long_lines: 0, recording, tracing },
             exporter,
             is_closed: false,
             start: (Instant::now(), now),
         }
     }
 
-    fn look_at(&mut self, chunk: &Chunk<'_>) {
+    fn handle_chunk(&mut self, chunk: &Chunk<'_>) {
         let time = self.time(chunk.at);
         let direction = chunk.direction;
-        let (lines, reading) = self.parts(direction);
-        lines.push(chunk, Looking { reading, direction, time });
+        let (lines, outputs) = self.parts(direction);
+        lines.push(chunk, ChunkLines { outputs, direction, time });
         self.export();
     }
 
-    fn close(&mut self, by: ClosedBy) -> Overlooked {
+    /// Handles a line before it is forwarded; see [`Outputs::handle_message`].
+    fn handle_line(
+        &mut self,
+        direction: Direction,
+        time: Duration,
+        line: &[u8],
+        message: Option<&Peeked<'_>>,
+    ) {
+        if !self.is_closed {
+            self.outputs.handle_message(direction, time, line, message);
+            self.export();
+        }
+    }
+
+    fn close(&mut self, by: ClosedBy) -> Losses {
         let now = self.time(Instant::now());
         for direction in [Direction::Sent, Direction::Received] {
-            let (lines, reading) = self.parts(direction);
-            lines.finish(Looking { reading, direction, time: now });
+            let (lines, outputs) = self.parts(direction);
+            lines.finish(ChunkLines { outputs, direction, time: now });
         }
-        self.reading.tracing.close(now, by);
+        self.outputs.tracing.close(now, by);
         self.export();
         self.is_closed = true;
-        Overlooked {
-            counters: self.reading.tracing.counters(),
-            long_lines: self.reading.long_lines,
-        }
+        Losses { counters: self.outputs.tracing.counters(), long_lines: self.outputs.long_lines }
     }
 
-    /// Records the decision of a rule on the span of the request with this id.
-    fn annotate(&mut self, id: &RequestId, decision: &Decision) {
-        let rule = i64::try_from(decision.rule()).unwrap_or(i64::MAX);
-        let action = decision.action().as_str();
+    /// Records the decision of a rule on the span of its request.
+    fn annotate(&mut self, request: &DecidedRequest) {
+        let rule = i64::try_from(request.decision.rule()).unwrap_or(i64::MAX);
+        let action = request.decision.action().as_str();
         for attribute in [KeyValue::new(RULE_INDEX, rule), KeyValue::new(RULE_ACTION, action)] {
-            self.reading.tracing.annotate(Direction::Received, id, attribute);
+            self.outputs.tracing.annotate(Direction::Received, &request.id, attribute);
         }
     }
 
     /// Updates the metrics of the proxy. `unread_bytes` were dropped before they arrived here.
-    fn tell_how_far(&mut self, unread_bytes: u64) {
+    fn update_metrics(&mut self, unread_bytes: u64) {
         let Some(own) = &mut self.exporter.own else { return };
-        let counters = self.reading.tracing.counters();
+        let counters = self.outputs.tracing.counters();
         let (spans, delivered_spans) = self.exporter.to_collectors.span_counts();
-        own.add(Seen {
-            messages: self.reading.messages,
+        own.add(ProxyTotals {
+            messages: self.outputs.messages,
             unread_bytes,
-            long_messages: self.reading.long_lines,
+            long_messages: self.outputs.long_lines,
             invalid_lines: counters.invalid_lines,
             undecodable: counters.undecodable,
             unmatched_responses: counters.unmatched_responses,
@@ -352,22 +396,22 @@ impl Watch {
         });
     }
 
-    fn parts(&mut self, direction: Direction) -> (&mut Reassembly, &mut Reading) {
+    fn parts(&mut self, direction: Direction) -> (&mut Reassembly, &mut Outputs) {
         let lines = match direction {
             Direction::Sent => &mut self.to_agent,
             Direction::Received => &mut self.to_editor,
         };
-        (lines, &mut self.reading)
+        (lines, &mut self.outputs)
     }
 
     fn export(&mut self) {
-        while let Some(made) = self.reading.tracing.poll() {
+        while let Some(made) = self.outputs.tracing.poll() {
             match made {
                 Traced::Started(_) => {}
                 Traced::Span(span) => self.exporter.export(span),
                 Traced::Log(event) => self.exporter.to_collectors.log(event),
                 Traced::Measurement(measured) => {
-                    let span = self.reading.tracing.measured_on(&measured);
+                    let span = self.outputs.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exporter.has_destination());
                     self.exporter.to_collectors.measure(measured, span);
                 }

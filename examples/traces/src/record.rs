@@ -3,7 +3,7 @@
 use crate::line_file::{LineFile, OpenError};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Direction, Recorder};
-use jsonrpc_core::{peek, peek_member};
+use jsonrpc_core::{Peeked, peek_member};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,8 +69,7 @@ fn part_of_name(text: &str) -> String {
 }
 
 /// Returns the session of a message: of its parameters, or of the response that creates it.
-fn session_of(message: &[u8]) -> Option<String> {
-    let message = peek(message).ok()?;
+fn session_of(message: &Peeked<'_>) -> Option<String> {
     let id = match message.result() {
         Some(result) => peek_member(result, "sessionId").ok()?,
         None => message.param(&["sessionId"]),
@@ -95,13 +94,25 @@ impl Recording {
         &self.file
     }
 
-    /// Records a message. `time` is relative to the Unix epoch.
-    pub(crate) fn record(&mut self, direction: Direction, time: Duration, message: &[u8]) {
+    /// Returns whether the name of the file lacks the id of the session.
+    pub(crate) fn needs_session(&self) -> bool {
+        self.session_name.is_some()
+    }
+
+    /// Records a line. `time` is relative to the Unix epoch. `message` is the line, peeked, which
+    /// is only used if the [session is needed](Self::needs_session).
+    pub(crate) fn record(
+        &mut self,
+        direction: Direction,
+        time: Duration,
+        line: &[u8],
+        message: Option<&Peeked<'_>>,
+    ) {
         self.line.clear();
-        self.recorder.record(time, direction, message, &mut self.line);
+        self.recorder.record(time, direction, line, &mut self.line);
         self.file.offer(&self.line);
         if let Some(name) = &self.session_name
-            && let Some(session) = session_of(message)
+            && let Some(session) = message.and_then(session_of)
         {
             self.file.rename(name.replace(SESSION, &session).into());
             self.session_name = None;

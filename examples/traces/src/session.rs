@@ -5,7 +5,7 @@ use crate::agent;
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter};
 use crate::line_file::{OpenError, is_same};
-use crate::observe::{self, SharedWatch, Treating};
+use crate::observe::{self, SharedWatch, Interception};
 use crate::record::{self, Recording};
 use host::permissions::Watcher;
 use host::relay::{NotStarted, Session, SessionEnd, Watching};
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             // The context of a span without a destination is not propagated.
             let injects = traces && injects;
             let rules = Mutex::new(Watcher::new(rules));
-            Watching::Inserts(Arc::new(Treating { watch: watch.clone(), injects, rules }))
+            Watching::Inserts(Arc::new(Interception { watch: watch.clone(), injects, rules }))
         }
         (true, false) => Watching::Copies,
         (false, _) if records => Watching::Copies,

@@ -3,7 +3,7 @@ use super::{BAGGAGE, Baggage, TRACEPARENT, TRACESTATE, TraceContext};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::{Kind, PeekError, Peeked, peek, peek_member};
+use jsonrpc_core::{Kind, PeekError, Peeked, peek_member};
 
 /// A line with a context. The three parts, concatenated, are the line to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +25,11 @@ impl Injected<'_> {
     }
 }
 
-/// A line without a place for a context. It should be sent unchanged.
+/// A message without a place for a context. Its line should be sent unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InjectError {
-    /// The line is not a message, or contains a relevant member twice.
+    /// The message contains a relevant member twice.
     Line(PeekError),
     /// The line is a response. Responses carry no context.
     Response,
@@ -58,8 +58,9 @@ impl From<PeekError> for InjectError {
     }
 }
 
-/// Injects a context into `params._meta` of a request or a notification. The text is inserted
-/// before the closing brace of the innermost existing object; all other bytes are preserved.
+/// Injects a context into `params._meta` of a request or a notification, given as its peeked line.
+/// The text is inserted before the closing brace of the innermost existing object; all other bytes
+/// are preserved.
 ///
 /// The context of the sender is replaced, so that spans of the receiver are children of the
 /// injected span, which has the sender's span as parent or link. A `tracestate` without a new value
@@ -67,30 +68,32 @@ impl From<PeekError> for InjectError {
 /// inserted.
 ///
 /// ```
+/// use semconv_map::jsonrpc_core::peek;
 /// use semconv_map::trace_context::{TraceContext, inject};
 ///
 /// let context = TraceContext::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", None);
 /// let line = br#"{"id":1, "method":"session/list", "params":{ "cwd":"/" }}"#;
-/// let injected = inject(line, context.as_ref(), None)?.ok_or("nothing to put in")?;
+/// let message = peek(line)?;
+/// let injected = inject(&message, context.as_ref(), None)?.ok_or("nothing to inject")?;
 /// let expected = br#"{"id":1, "method":"session/list", "params":{ "cwd":"/" ,"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}"#;
 /// assert_eq!(injected.to_line(), expected);
 /// assert_eq!([injected.before, injected.after].concat(), line);
-/// assert_eq!(inject(expected, context.as_ref(), None)?, None);
+/// assert_eq!(inject(&peek(expected)?, context.as_ref(), None)?, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Returns an error if the line is not a message with a place for a context.
+/// Returns an error if the message has no place for a context, or a relevant member twice.
 pub fn inject<'a>(
-    line: &'a [u8],
+    message: &Peeked<'a>,
     trace: Option<&TraceContext>,
     baggage: Option<&Baggage>,
 ) -> Result<Option<Injected<'a>>, InjectError> {
-    let message = peek(line)?;
     if message.kind() == Kind::Response {
         return Err(InjectError::Response);
     }
-    let place = Place::of(line, &message)?;
+    let line = message.line().as_bytes();
+    let place = Place::of(message)?;
     let present = |name| match place {
         Place::Meta(meta) => peek_member(meta, name),
         _ => Ok(None),
@@ -158,10 +161,9 @@ enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(line: &'a [u8], message: &Peeked<'a>) -> Result<Self, InjectError> {
+    fn of(message: &Peeked<'a>) -> Result<Self, InjectError> {
         let Some(params) = message.params() else {
-            let text = core::str::from_utf8(line).unwrap_or_default();
-            let is_free = peek_member(text, "params")?.is_none();
+            let is_free = peek_member(message.line(), "params")?.is_none();
             return if is_free { Ok(Self::Message) } else { Err(InjectError::Params) };
         };
         if !params.starts_with('{') {

@@ -1,10 +1,11 @@
 //! Injection of trace context, byte by byte.
 use crate::lines::{prompt, request};
 use crate::spans::{A2C, C2A, Run};
+use jsonrpc_core::peek;
 use proptest::prelude::*;
 use semconv_map::Policy;
 use semconv_map::trace_context::{
-    Baggage, InjectError, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS, TraceContext, inject,
+    Baggage, InjectError, Injected, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS, TraceContext,
 };
 use serde_json::{Value, json};
 
@@ -12,6 +13,15 @@ const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 fn context() -> TraceContext {
     TraceContext::parse(PARENT, Some("a=1")).unwrap()
+}
+
+/// Injects into a line that is peeked first.
+fn inject<'a>(
+    line: &'a [u8],
+    trace: Option<&TraceContext>,
+    baggage: Option<&Baggage>,
+) -> Result<Option<Injected<'a>>, InjectError> {
+    semconv_map::trace_context::inject(&peek(line)?, trace, baggage)
 }
 
 fn injected(line: &str, baggage: Option<&str>) -> Option<String> {
@@ -115,7 +125,6 @@ fn lines_without_a_place_are_errors() {
             r#"{"id":1,"method":"x","params":{"_meta":{"traceparent":"x","traceparent":"y"}}}"#,
             "expected one member of this name, got two",
         ),
-        (r#"{"id":1,"method":"x""#, "not valid JSON at byte 20"),
     ];
     for (line, expected) in rows {
         let error = inject(line.as_bytes(), Some(&context()), None).unwrap_err();
@@ -123,8 +132,6 @@ fn lines_without_a_place_are_errors() {
     }
     let null = r#"{"id":1,"method":"x","params":null}"#;
     assert!(inject(null.as_bytes(), Some(&context()), None).is_err());
-    let batch = format!("[{}]", prompt(1, "s"));
-    assert!(matches!(inject(batch.as_bytes(), Some(&context()), None), Err(InjectError::Line(_))));
 }
 
 /// Each form of `baggage`, and its entries.

@@ -4,7 +4,7 @@ use opentelemetry::metrics::{Counter, Meter};
 
 /// Totals since the start of the proxy.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ProxyTotals {
     /// Messages that were analyzed.
     pub(crate) messages: u64,
     /// Bytes that were not analyzed because they arrived too fast.
@@ -29,7 +29,7 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 pub(crate) struct Own {
     instruments: [Counter<u64>; 9],
-    last: Seen,
+    last: ProxyTotals,
 }
 
 impl Own {
@@ -76,24 +76,24 @@ impl Own {
                 "Number of spans that the collector accepted.",
             ),
         ];
-        let mut own = Self { instruments, last: Seen::default() };
+        let mut own = Self { instruments, last: ProxyTotals::default() };
         // Counters start at zero, so that absence of events is visible.
         own.instruments.iter_mut().for_each(|counter| counter.add(0, &[]));
         own
     }
 
     /// Adds the increases since the last call.
-    pub(crate) fn add(&mut self, seen: Seen) {
-        let totals = seen.totals();
+    pub(crate) fn add(&mut self, totals_now: ProxyTotals) {
+        let totals = totals_now.totals();
         let before = self.last.totals();
         for ((counter, total), before) in self.instruments.iter().zip(totals).zip(before) {
             counter.add(total.saturating_sub(before), &[]);
         }
-        self.last = seen;
+        self.last = totals_now;
     }
 }
 
-impl Seen {
+impl ProxyTotals {
     /// Returns the totals in the order of the instruments.
     fn totals(&self) -> [u64; 9] {
         [

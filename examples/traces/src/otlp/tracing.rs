@@ -8,7 +8,7 @@ use crate::otlp::sampling::Sampling;
 use crate::otlp::setup::{Caller, Setup};
 use crate::otlp::spans::Spans;
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek};
+use jsonrpc_core::{Kind, Peeked, RequestId, find_member};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
@@ -179,20 +179,26 @@ impl Tracing {
         (Some(*span) == measured.span).then_some(context)
     }
 
-    /// Injects the context of its span into a line, if the line is a request that was handled and
-    /// [polled](Self::poll). Returns `None` if the line should be sent unchanged.
+    /// Injects the context of its span into a message, if it is a request that was handled and
+    /// [polled](Self::poll). Returns `None` if its line should be sent unchanged.
     ///
     /// A context of the client is replaced, because the span of its request is a child of it or
     /// links to it. A context of the agent is preserved, because its span is between that of the
     /// turn and that of its request.
-    pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
-        let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
+    pub fn inject<'a>(
+        &self,
+        direction: Direction,
+        message: &Peeked<'a>,
+    ) -> Option<Injected<'a>> {
+        if message.kind() != Kind::Request {
+            return None;
+        }
         let has = |name| find_member(message.params()?, &["_meta", name]);
         if direction == Direction::Received && has(TRACEPARENT).or(has(TRACESTATE)).is_some() {
             return None;
         }
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
-        inject(line, Some(&self.spans.context(span)?), None).ok()?
+        inject(message, Some(&self.spans.context(span)?), None).ok()?
     }
 
     /// Sets an attribute of the span of a request without a response, if the request was handled
