@@ -1,7 +1,7 @@
 //! Agents and clients as objects with async methods, on any runtime (feature `async`). They wrap
 //! the machines [`agent`] and [`client`].
 //!
-//! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): one typed
+//! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a preview): one typed
 //! method for each request and notification of its side, most of them with a default. `connect_*`
 //! returns a future that runs the connection between a [`Stream`](futures::Stream) and a
 //! [`Sink`](futures::Sink) of [frames](jsonrpc_core::framing::Frame). An agent sends messages to

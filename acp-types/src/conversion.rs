@@ -2,7 +2,7 @@
 //!
 //! The JSON value stays the same: a member that version 1 does not define is in `extra`, and an
 //! unknown variant stays unknown.
-use crate::alike::option_to_v1;
+use crate::alike::{alike, option_to_v1};
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -40,10 +40,8 @@ macro_rules! unions {
 objects! {
     agent_plan::PlanUpdate { plan: Into::into, meta, extra }
     agent_plan::PlanItems { plan_id, entries: list, meta, extra }
+    agent_plan::PlanMarkdown { plan_id, content, path: optional_text, meta, extra }
     agent_plan::PlanEntry { content, priority, status: plan_entry_status, meta, extra }
-    compaction::CompactionUpdate {
-        compaction_id, status, summary: |summary| patch(summary, list), error, meta, extra,
-    }
     compaction::CompactionSummaryChunk { compaction_id, content: Into::into, meta, extra }
     content::ImageContent { data, mime_type: text, uri, annotations, meta, extra }
     content::AudioContent { data, mime_type: text, annotations, meta, extra }
@@ -73,10 +71,7 @@ objects! {
 
 unions! {
     v2::agent_plan::PlanUpdateContent => v1::agent_plan::PlanUpdateContent {
-        Items: Into::into, File, Markdown, Unknown,
-    }
-    v2::content::ContentBlock => v1::content::ContentBlock {
-        Text, Image: boxed, Audio: boxed, ResourceLink: boxed, Resource: boxed, Unknown,
+        Items: Into::into, File, Markdown: Into::into, Unknown,
     }
     v2::content::EmbeddedResourceResource => v1::content::EmbeddedResourceResource {
         Text: Into::into, Blob: Into::into, Unknown,
@@ -93,6 +88,45 @@ unions! {
     }
     v2::permissions::RequestPermissionOutcome => v1::tool_calls::RequestPermissionOutcome {
         Cancelled: cancelled, Selected, Unknown,
+    }
+}
+
+/// A skill is an unknown variant in version 1.
+impl From<v2::content::ContentBlock> for v1::content::ContentBlock {
+    fn from(block: v2::content::ContentBlock) -> Self {
+        use v2::content::ContentBlock;
+
+        match block {
+            ContentBlock::Text(text) => Self::Text(text),
+            ContentBlock::Image(image) => Self::Image(boxed(image)),
+            ContentBlock::Audio(audio) => Self::Audio(boxed(audio)),
+            ContentBlock::ResourceLink(link) => Self::ResourceLink(boxed(link)),
+            ContentBlock::Resource(resource) => Self::Resource(boxed(resource)),
+            ContentBlock::Unknown(block) => Self::Unknown(block),
+            ContentBlock::Skill(skill) => {
+                let named = alike(&ContentBlock::Skill(skill.clone()));
+                named.unwrap_or_else(|| Self::from(skill.name))
+            }
+        }
+    }
+}
+
+/// Version 1 requires a status. `null` is the initial one, `in_progress`, and so is an absent one:
+/// set it to the current status before the conversion of a later update.
+impl From<v2::compaction::CompactionUpdate> for v1::compaction::CompactionUpdate {
+    fn from(update: v2::compaction::CompactionUpdate) -> Self {
+        let status = match update.status {
+            Presence::Value(status) => status,
+            Presence::Null | Presence::Absent => v1::compaction::CompactionStatus::InProgress,
+        };
+        Self {
+            compaction_id: update.compaction_id,
+            status,
+            summary: patch(update.summary, list),
+            error: update.error,
+            meta: update.meta,
+            extra: update.extra,
+        }
     }
 }
 

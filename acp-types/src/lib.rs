@@ -188,7 +188,7 @@
 //!
 //! # Versions
 //!
-//! Version 2 is a draft, and may change in any release of this crate. Types and members that are
+//! Version 2 is a preview, and may change in any release of this crate. Types and members that are
 //! not part of the stable version are marked **Unstable**, and may change as well. They are always
 //! compiled, because a peer can send them at any time.
 //!

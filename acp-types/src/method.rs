@@ -121,8 +121,8 @@ pub(crate) use properties;
 pub enum Stability {
     /// Not subject to change.
     Stable,
-    /// Part of a version that is a draft.
-    Draft,
+    /// Part of a version that is a preview.
+    Preview,
     /// Not yet part of its version: it may change or disappear.
     Unstable,
 }
@@ -131,7 +131,7 @@ impl fmt::Display for Stability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Stable => "stable",
-            Self::Draft => "draft",
+            Self::Preview => "preview",
             Self::Unstable => "unstable",
         })
     }

@@ -22,7 +22,7 @@ use crate::{v1, v2};
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
 pub const V1: &[Method] = v1::dispatch::METHODS;
 
-/// The methods of version 2, which is a draft.
+/// The methods of version 2, which is a preview.
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
 pub const V2: &[Method] = v2::dispatch::METHODS;

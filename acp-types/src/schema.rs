@@ -26,14 +26,14 @@ pub fn v1() -> Schema {
     root("Agent Client Protocol, version 1", messages, generator)
 }
 
-/// **Unstable.** Returns the schema of version 2, including the data of errors.
+/// **Preview.** Returns the schema of version 2, including the data of errors.
 ///
 /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
 pub fn v2() -> Schema {
     let mut generator = generator();
     let mut messages = v2::dispatch::schemas(&mut generator);
     messages.push(generator.subschema_for::<v2::error::ErrorData>());
-    root("Agent Client Protocol, version 2 (draft)", messages, generator)
+    root("Agent Client Protocol, version 2 (preview)", messages, generator)
 }
 
 fn generator() -> SchemaGenerator {

@@ -21,6 +21,7 @@ pub(crate) mod prompts;
 pub mod providers;
 pub(crate) mod proxy_chains;
 pub(crate) mod session_config_options;
+pub mod session_cursors;
 pub(crate) mod session_list;
 pub(crate) mod session_setup;
 pub(crate) mod session_status;

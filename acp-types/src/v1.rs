@@ -5,7 +5,9 @@
 //! One module for each page of the specification. Names are those of its
 //! [schema](https://agentclientprotocol.com/protocol/v1/schema).
 
-pub use crate::shared::{cancellation, extensibility, mcp_over_acp, notices, providers};
+pub use crate::shared::{
+    cancellation, extensibility, mcp_over_acp, notices, providers, session_cursors,
+};
 
 pub mod agent_plan;
 pub mod authentication;
@@ -16,6 +18,7 @@ pub mod elicitation;
 pub mod error;
 pub mod file_system;
 pub mod initialization;
+pub mod prompt_suggestions;
 pub mod prompt_turn;
 pub mod proxy_chains;
 pub mod session_config_options;

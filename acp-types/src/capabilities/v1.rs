@@ -9,10 +9,13 @@ use crate::v1::elicitation::ElicitationMode;
 use crate::v1::initialization::{
     AgentCapabilities, ClientCapabilities, InitializeRequest, InitializeResponse,
 };
+use crate::v1::prompt_suggestions::PromptSuggestionsUpdate;
 use crate::v1::prompt_turn::SessionUpdate;
 use crate::v1::session_config_options::{SessionConfigKind, SessionConfigOption};
 use crate::v1::session_setup::McpServer;
 use crate::v1::system_prompt::SystemPromptMode;
+use crate::v1::tool_calls::ToolCallContent;
+use alloc::vec::Vec;
 
 /// The subject of a check.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +37,10 @@ pub enum Subject<'a> {
     ConfigOption(&'a SessionConfigOption),
     /// The member `additionalDirectories` of session setup.
     AdditionalDirectories,
-    /// **Unstable.** The member `systemPrompt` of session setup.
+    /// The member `systemPrompt` of session setup.
     SystemPrompt(&'a SystemPromptMode),
+    /// **Unstable.** The member `configOptions` of session setup.
+    InitialConfigOptions,
 }
 
 impl<'a> From<(Receiver, &'a str)> for Subject<'a> {
@@ -98,6 +103,10 @@ impl Capabilities {
                 needs("additionalDirectories", gate, |gate| self.holds(gate))
             }
             Subject::SystemPrompt(mode) => self.allows_system_prompt(mode),
+            Subject::InitialConfigOptions => {
+                let gate = "agentCapabilities.sessionCapabilities.options";
+                needs("configOptions", gate, |gate| self.holds(gate))
+            }
         }
     }
 
@@ -123,7 +132,17 @@ impl Capabilities {
             }
             SessionUpdate::SubagentUpdate(_)
             | SessionUpdate::SessionMessage(_)
-            | SessionUpdate::SessionMessageChunk(_) => "clientCapabilities.subagents",
+            | SessionUpdate::SessionMessageChunk(_) => SUBAGENTS,
+            SessionUpdate::ToolCall(call) if refers(call.content.as_deref()) => SUBAGENTS,
+            SessionUpdate::ToolCallUpdate(call)
+                if refers(call.content.value().map(Vec::as_slice)) =>
+            {
+                SUBAGENTS
+            }
+            SessionUpdate::PromptSuggestionsUpdate(update) => {
+                return self.allows_suggestions(update);
+            }
+            SessionUpdate::CursorUpdate(_) => "clientCapabilities.session.cursors",
             SessionUpdate::ConfigOptionUpdate(update)
                 if update.config_options.iter().any(is_switch) =>
             {
@@ -143,6 +162,31 @@ impl Capabilities {
             SessionUpdate::Unknown(update) => return unknown(update.tag()),
         };
         needs(update.tag(), gate, |gate| self.holds(gate))
+    }
+
+    /// Checks suggestions. The client has to support their content as well.
+    fn allows_suggestions(&self, update: &PromptSuggestionsUpdate) -> Result<(), Refusal> {
+        let name = "prompt_suggestions_update";
+        let needs = |gate: &'static str| needs(name, gate, |gate| self.holds(gate));
+        needs("clientCapabilities.session.promptSuggestions")?;
+        for block in update.suggestions.iter().flat_map(|suggestion| &suggestion.prompt) {
+            self.allows_content(block)?;
+            match block {
+                ContentBlock::Image(_) => {
+                    needs("clientCapabilities.session.promptSuggestions.image")?;
+                }
+                ContentBlock::Audio(_) => {
+                    needs("clientCapabilities.session.promptSuggestions.audio")?;
+                }
+                ContentBlock::Resource(_) => {
+                    needs("clientCapabilities.session.promptSuggestions.embeddedContext")?;
+                }
+                ContentBlock::Text(_)
+                | ContentBlock::ResourceLink(_)
+                | ContentBlock::Unknown(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn allows_mcp_server(&self, server: &McpServer) -> Result<(), Refusal> {
@@ -204,6 +248,7 @@ impl Capabilities {
         let client = &self.client;
         let fs = client.fs.as_ref();
         let session = client.session.as_ref();
+        let suggestions = session.and_then(|session| session.prompt_suggestions.as_ref());
         let elicitation = client.elicitation.as_ref();
         let has_form = elicitation.is_some_and(|elicitation| elicitation.form.is_some());
         let has_url = elicitation.is_some_and(|elicitation| elicitation.url.is_some());
@@ -217,6 +262,13 @@ impl Capabilities {
             "elicitation.url" => has_url,
             "plan" => client.plan.is_some(),
             "subagents" => client.subagents.is_some(),
+            "session.cursors" => session.is_some_and(|session| session.cursors.is_some()),
+            "session.promptSuggestions" => suggestions.is_some(),
+            "session.promptSuggestions.image" => suggestions.is_some_and(|it| it.image.is_some()),
+            "session.promptSuggestions.audio" => suggestions.is_some_and(|it| it.audio.is_some()),
+            "session.promptSuggestions.embeddedContext" => {
+                suggestions.is_some_and(|it| it.embedded_context.is_some())
+            }
             "session.notices" => session.is_some_and(|session| session.notices.is_some()),
             "session.compaction" => session.is_some_and(|session| session.compaction.is_some()),
             "session.configOptions.boolean" => session
@@ -241,6 +293,7 @@ impl Capabilities {
                 "fork" => session.fork.is_some(),
                 "archive" => session.archive.is_some(),
                 "status" => session.status.is_some(),
+                "options" => session.options.is_some(),
                 "title" => session.title.is_some(),
                 "additionalDirectories" => session.additional_directories.is_some(),
                 "systemPrompt" => session.system_prompt.is_some(),
@@ -268,6 +321,15 @@ impl Capabilities {
             _ => false,
         }
     }
+}
+
+/// The gate of subagents.
+const SUBAGENTS: &str = "clientCapabilities.subagents";
+
+/// Returns whether the content of a tool call refers to a session.
+fn refers(content: Option<&[ToolCallContent]>) -> bool {
+    let mut content = content.into_iter().flatten();
+    content.any(|content| matches!(content, ToolCallContent::Session(_)))
 }
 
 /// The gate of boolean options.

@@ -1,7 +1,7 @@
-//! **Unstable.** Permitted messages of version 2.
+//! **Preview.** Permitted messages of version 2.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
-use super::{Refusal, allows_method, needs, unknown};
+use super::{Reason, Refusal, allows_method, needs, unknown};
 use crate::methods::{Receiver, V2};
 use crate::v2::authentication::AuthMethod;
 use crate::v2::content::ContentBlock;
@@ -11,7 +11,9 @@ use crate::v2::initialization::{
     SessionCapabilities,
 };
 use crate::v2::prompt_lifecycle::SessionUpdate;
+use crate::v2::prompt_suggestions::PromptSuggestionsUpdate;
 use crate::v2::session_setup::McpServer;
+use crate::v2::slash_commands::AvailableCommand;
 use crate::v2::system_prompt::SystemPromptMode;
 
 /// The subject of a check.
@@ -32,8 +34,12 @@ pub enum Subject<'a> {
     AuthMethod(&'a AuthMethod),
     /// The member `additionalDirectories` of session setup.
     AdditionalDirectories,
-    /// **Unstable.** The member `systemPrompt` of session setup.
+    /// The member `systemPrompt` of session setup.
     SystemPrompt(&'a SystemPromptMode),
+    /// A command of a session.
+    Command(&'a AvailableCommand),
+    /// **Unstable.** The member `configOptions` of session setup.
+    InitialConfigOptions,
 }
 
 impl<'a> From<(Receiver, &'a str)> for Subject<'a> {
@@ -48,6 +54,7 @@ subjects! {
     McpServer => McpServer,
     ElicitationMode => Elicitation,
     SystemPromptMode => SystemPrompt,
+    AvailableCommand => Command,
     AuthMethod => AuthMethod
 }
 
@@ -88,6 +95,11 @@ impl Capabilities {
                 needs("additionalDirectories", gate, |gate| self.holds(gate))
             }
             Subject::SystemPrompt(mode) => self.allows_system_prompt(mode),
+            Subject::Command(command) => self.allows_command(command),
+            Subject::InitialConfigOptions => {
+                let gate = "capabilities.session.options";
+                needs("configOptions", gate, |gate| self.holds(gate))
+            }
         }
     }
 
@@ -97,17 +109,65 @@ impl Capabilities {
             ContentBlock::Image(_) => "capabilities.session.prompt.image",
             ContentBlock::Audio(_) => "capabilities.session.prompt.audio",
             ContentBlock::Resource(_) => "capabilities.session.prompt.embeddedContext",
+            ContentBlock::Skill(_) => "capabilities.session.prompt.skill",
             ContentBlock::Unknown(content) => return unknown(content.tag()),
         };
         needs(content.tag(), gate, |gate| self.holds(gate))
     }
 
-    /// Checks an update. Every client supports all updates, if the agent supports sessions.
+    /// Checks an update. Every client supports all updates but suggestions and skills, if the agent
+    /// supports sessions.
     fn allows_update(&self, update: &SessionUpdate) -> Result<(), Refusal> {
         if let SessionUpdate::Unknown(update) = update {
             unknown(update.tag())?;
         }
-        needs(update.tag(), "capabilities.session", |gate| self.holds(gate))
+        needs(update.tag(), "capabilities.session", |gate| self.holds(gate))?;
+        match update {
+            SessionUpdate::AvailableCommandsUpdate(update) => update
+                .available_commands
+                .iter()
+                .try_for_each(|command| self.allows_command(command)),
+            SessionUpdate::PromptSuggestionsUpdate(update) => self.allows_suggestions(update),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks a command. Skills are supported by clients and agents that announce them.
+    fn allows_command(&self, command: &AvailableCommand) -> Result<(), Refusal> {
+        match command {
+            AvailableCommand::Command(_) => Ok(()),
+            AvailableCommand::Skill(_) => {
+                let gates =
+                    ["capabilities.session.commands.skill", "capabilities.session.prompt.skill"];
+                gates
+                    .into_iter()
+                    .try_for_each(|gate| needs(command.tag(), gate, |gate| self.holds(gate)))
+            }
+            AvailableCommand::Unknown(command) => unknown(command.tag()),
+        }
+    }
+
+    /// Checks suggestions. The client has to support their content as well.
+    fn allows_suggestions(&self, update: &PromptSuggestionsUpdate) -> Result<(), Refusal> {
+        let name = "prompt_suggestions_update";
+        let needs = |gate: &'static str| needs(name, gate, |gate| self.holds(gate));
+        needs("capabilities.session.promptSuggestions")?;
+        for block in update.suggestions.iter().flat_map(|suggestion| &suggestion.prompt) {
+            self.allows_content(block)?;
+            match block {
+                ContentBlock::Image(_) => needs("capabilities.session.promptSuggestions.image")?,
+                ContentBlock::Audio(_) => needs("capabilities.session.promptSuggestions.audio")?,
+                ContentBlock::Resource(_) => {
+                    needs("capabilities.session.promptSuggestions.embeddedContext")?;
+                }
+                // The client has no capability for skills in suggestions.
+                ContentBlock::Skill(_) => return Err(Reason::NotInVersion.of(block.tag())),
+                ContentBlock::Text(_)
+                | ContentBlock::ResourceLink(_)
+                | ContentBlock::Unknown(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn allows_mcp_server(&self, server: &McpServer) -> Result<(), Refusal> {
@@ -153,6 +213,21 @@ impl Capabilities {
         let elicitation = self.client.elicitation.as_ref();
         let has_form = elicitation.is_some_and(|elicitation| elicitation.form.is_some());
         let has_url = elicitation.is_some_and(|elicitation| elicitation.url.is_some());
+        let session = self.client.session.as_ref();
+        let suggestions = session.and_then(|session| session.prompt_suggestions.as_ref());
+        if let Some(path) = gate.strip_prefix("capabilities.session.promptSuggestions") {
+            return suggestions.is_some_and(|suggestions| match path {
+                "" => true,
+                ".image" => suggestions.image.is_some(),
+                ".audio" => suggestions.audio.is_some(),
+                ".embeddedContext" => suggestions.embedded_context.is_some(),
+                _ => false,
+            });
+        }
+        if gate == "capabilities.session.commands.skill" {
+            let commands = session.and_then(|session| session.commands.as_ref());
+            return commands.is_some_and(|commands| commands.skill.is_some());
+        }
         if let Some(path) = gate.strip_prefix("capabilities.session") {
             return self.agent.session.as_ref().is_some_and(|session| session_has(session, path));
         }
@@ -185,6 +260,7 @@ fn session_has(session: &SessionCapabilities, path: &str) -> bool {
         ".fork" => session.fork.is_some(),
         ".archive" => session.archive.is_some(),
         ".status" => session.status.is_some(),
+        ".options" => session.options.is_some(),
         ".title" => session.title.is_some(),
         ".additionalDirectories" => session.additional_directories.is_some(),
         ".systemPrompt" => session.system_prompt.is_some(),
@@ -196,6 +272,10 @@ fn session_has(session: &SessionCapabilities, path: &str) -> bool {
         ".prompt.image" => prompt.is_some_and(|prompt| prompt.image.is_some()),
         ".prompt.audio" => prompt.is_some_and(|prompt| prompt.audio.is_some()),
         ".prompt.embeddedContext" => prompt.is_some_and(|prompt| prompt.embedded_context.is_some()),
+        ".prompt.skill" => prompt.is_some_and(|prompt| prompt.skill.is_some()),
+        ".prompt.skill.inline" => prompt
+            .and_then(|prompt| prompt.skill.as_ref())
+            .is_some_and(|skill| skill.inline.is_some()),
         ".mcp.stdio" => mcp.is_some_and(|mcp| mcp.stdio.is_some()),
         ".mcp.http" => mcp.is_some_and(|mcp| mcp.http.is_some()),
         ".mcp.acp" => mcp.is_some_and(|mcp| mcp.acp.is_some()),

@@ -9,7 +9,7 @@ use core::time::Duration;
 pub struct Options {
     /// The parameters of `initialize` in version 1; `None` if the client does not support it.
     pub v1: Option<v1::initialization::InitializeRequest>,
-    /// The parameters of `initialize` in version 2, a draft; `None` if the client does not support
+    /// The parameters of `initialize` in version 2, a preview; `None` if the client does not support
     /// it.
     ///
     /// If both are present, version 2 is requested, and the members of version 1 are sent in

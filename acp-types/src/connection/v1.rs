@@ -129,6 +129,9 @@ side! {
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
         /// **Unstable.** Restores a session from the archive. See [`UnarchiveSessionRequest`].
         unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
+        /// **Unstable.** Returns the options that a session would begin with. See
+        /// [`SessionOptionsRequest`].
+        session_options(SessionOptionsRequest) -> SessionOptionsResponse;
         /// **Unstable.** Returns whether a session is in memory. See [`SessionStatusRequest`].
         session_status(SessionStatusRequest) -> SessionStatusResponse;
         /// **Unstable.** Sets the title of a session. See [`SetSessionTitleRequest`].

@@ -1,6 +1,6 @@
 //! Agents and clients of protocol version 2.
 //!
-//! Version 2 is a draft: it may change in any release.
+//! Version 2 is a preview: it may change in any release.
 use super::driver::{Driver, Serve};
 use super::machine;
 use super::shared::Shared;
@@ -104,6 +104,9 @@ side! {
         archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
         /// **Unstable.** Restores a session from the archive. See [`UnarchiveSessionRequest`].
         unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
+        /// **Unstable.** Returns the options that a session would begin with. See
+        /// [`SessionOptionsRequest`].
+        session_options(SessionOptionsRequest) -> SessionOptionsResponse;
         /// **Unstable.** Returns whether a session is in memory. See [`SessionStatusRequest`].
         session_status(SessionStatusRequest) -> SessionStatusResponse;
         /// **Unstable.** Sets the title of a session. See [`SetSessionTitleRequest`].

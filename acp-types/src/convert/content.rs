@@ -94,6 +94,7 @@ pub(super) fn produced_to_v1(
             let text = text_of_terminal(terminal.terminal_id.as_str());
             Vec::from([To::Content(v1::tool_calls::Content::new(text))])
         }
+        From::Session(reference) => Vec::from([To::Session(reference.clone())]),
         From::Unknown(content) => {
             out.lose_of(BridgeLoss::Content, id, content.tag());
             Vec::new()

@@ -65,7 +65,7 @@ patches! {
     ToolCallUpdate { name, title, kind, status, locations, raw_input, raw_output, capabilities }
     TerminalUpdate { command, cwd, exit_status, size, capabilities }
     SessionInfoUpdate { title, updated_at }
-    CompactionUpdate { summary, error }
+    CompactionUpdate { status, summary, error }
     SubagentUpdate { title, description, capabilities, state, cwd, additional_directories }
     SessionMessage {
         sender_session_id, recipient_session_id, sender_message_id, recipient_message_id, content

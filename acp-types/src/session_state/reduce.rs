@@ -3,7 +3,7 @@ use super::patch::{Patch, patch_meta};
 use super::weight::{OVERHEAD, weight, weight_of_blocks, weight_of_call, weight_of_produced};
 use super::{Change, Entry, Message, MessageKind, Produced, SessionState, ToolCallState};
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
-use crate::v2::compaction::{CompactionId, CompactionUpdate};
+use crate::v2::compaction::{CompactionId, CompactionStatus, CompactionUpdate};
 use crate::v2::content::{ContentBlock, TextContent};
 use crate::v2::notices::Notice;
 use crate::v2::prompt_lifecycle::MessageId;
@@ -262,7 +262,7 @@ impl SessionState {
     fn compaction_mut(&mut self, update: &CompactionUpdate) -> Option<&mut CompactionUpdate> {
         let id = &update.compaction_id;
         if !self.compactions.contains_key(id) {
-            let begun = CompactionUpdate::new(id.clone(), update.status.clone());
+            let begun = CompactionUpdate::new(id.clone()).with_status(CompactionStatus::InProgress);
             self.compactions.insert(id.clone(), Box::new(begun));
             self.push(Entry::Compaction(id.clone()));
         }
@@ -273,8 +273,10 @@ impl SessionState {
     pub(super) fn change_compaction(&mut self, update: &CompactionUpdate) {
         let Some(compaction) = self.compaction_mut(update) else { return };
         let before = weight_of_blocks(&compaction.summary);
-        compaction.status = update.status.clone();
         compaction.patch(update);
+        if compaction.status.is_absent() {
+            compaction.status = CompactionStatus::InProgress.into();
+        }
         let after = weight_of_blocks(&compaction.summary);
         self.held = (self.held + after).saturating_sub(before);
         self.change(Change::Compaction(update.compaction_id.clone()));
@@ -283,11 +285,10 @@ impl SessionState {
 
     /// Appends to the summary of a compaction.
     pub(super) fn summarize(&mut self, id: &CompactionId, block: ContentBlock) {
-        use crate::v2::compaction::CompactionStatus;
         let added = weight(&block);
         let blocks = self.limits.blocks;
         let has_room = self.has_room(added);
-        let begun = CompactionUpdate::new(id.clone(), CompactionStatus::InProgress);
+        let begun = CompactionUpdate::new(id.clone());
         let Some(compaction) = self.compaction_mut(&begun) else { return };
         match add(&mut compaction.summary, block, blocks, has_room) {
             true => self.held += added,

@@ -24,6 +24,7 @@ pub(super) fn weight(block: &ContentBlock) -> usize {
                 EmbeddedResourceResource::Blob(blob) => blob.blob.len(),
                 EmbeddedResourceResource::Unknown(extra) => weight_of_extra(extra),
             },
+            ContentBlock::Skill(skill) => skill.name.len(),
             ContentBlock::Unknown(block) => weight_of_extra(block.members()),
         }
 }
@@ -36,7 +37,7 @@ pub(super) fn weight_of_produced(produced: &Produced) -> usize {
             let patch = diff.patch.as_ref().map_or(0, |patch| patch.text.len());
             OVERHEAD * (1 + diff.changes.len()) + patch
         }
-        Produced::Content(ToolCallContent::Terminal(_)) => OVERHEAD,
+        Produced::Content(ToolCallContent::Terminal(_) | ToolCallContent::Session(_)) => OVERHEAD,
         Produced::Content(ToolCallContent::Unknown(content)) => {
             OVERHEAD + weight_of_extra(content.members())
         }

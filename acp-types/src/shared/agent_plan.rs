@@ -21,18 +21,19 @@ open_enum! {
 }
 
 string_id! {
-    /// Identifies a plan within its session. **Unstable** in version 1.
+    /// Identifies a plan within its session.
     ///
-    /// Spec: [`PlanId`](https://agentclientprotocol.com/protocol/v1/draft/schema#planid), [version
+    /// Spec: [`PlanId`](https://agentclientprotocol.com/protocol/v1/schema#planid), [version
     /// 2](https://agentclientprotocol.com/protocol/v2/schema#planid)
     pub struct PlanId;
 }
 
 object! {
-    /// **Unstable.** A plan in a file.
+    /// **Removed.** A plan in a file. Agents of schema 1.15 and earlier send it; its successor is
+    /// the path of a Markdown plan.
     ///
-    /// Spec: [`PlanFile`](https://agentclientprotocol.com/protocol/v1/draft/schema#planfile),
-    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#planfile)
+    /// Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v1/agent-plan), [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/agent-plan)
     pub struct PlanFile {
         /// Identifier of the plan.
         plan_id: PlanId = "planId",
@@ -43,24 +44,10 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A plan as Markdown text.
+    /// A plan was removed. A client ignores an unknown plan.
     ///
-    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v1/draft/schema#planmarkdown),
-    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#planmarkdown)
-    pub struct PlanMarkdown {
-        /// Identifier of the plan.
-        plan_id: PlanId = "planId",
-        /// The Markdown text.
-        content: String = "content",
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** A plan was removed.
-    ///
-    /// Spec: [`PlanRemoved`](https://agentclientprotocol.com/protocol/v1/draft/schema#planremoved),
-    /// [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#planremoved)
+    /// Spec: [`PlanRemoved`](https://agentclientprotocol.com/protocol/v1/schema#planremoved),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#planremoved)
     pub struct PlanRemoved {
         /// Identifier of the plan.
         plan_id: PlanId = "planId",

@@ -95,6 +95,8 @@ object! {
         label: String = "label",
     }
     optional {
+        /// Short text beside the name, such as the source of the credential.
+        description: String = "description" [default_on_error],
         /// Whether the account is in use.
         active: bool = "active" [default_on_error],
         /// The user's name.

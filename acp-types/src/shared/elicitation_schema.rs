@@ -110,7 +110,8 @@ object! {
         min_length: u32 = "minLength",
         /// Largest number of characters.
         max_length: u32 = "maxLength",
-        /// A regular expression that the string has to match.
+        /// A regular expression that the string has to match. **Removed** from version 2: agents of
+        /// schema 1.15 and earlier send it.
         pattern: String = "pattern",
         /// Format of the string.
         format: StringFormat = "format",

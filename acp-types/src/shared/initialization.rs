@@ -23,7 +23,7 @@ impl ProtocolVersion {
     /// Version 1, the current one.
     pub const V1: Self = Self(1);
 
-    /// Version 2, a draft.
+    /// Version 2, a preview.
     pub const V2: Self = Self(2);
 }
 
@@ -156,11 +156,11 @@ object! {
 }
 
 object! {
-    /// **Unstable.** The agent supports a `systemPrompt` for new sessions.
+    /// The agent supports a `systemPrompt` for new sessions.
     ///
-    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities),
+    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionsystempromptcapabilities),
     /// [version
-    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptcapabilities)
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#sessionsystempromptcapabilities)
     pub struct SessionSystemPromptCapabilities {}
     optional {
         /// Modes that are supported beyond `append`.
@@ -170,11 +170,11 @@ object! {
 }
 
 object! {
-    /// **Unstable.** Modes of a `systemPrompt` that an agent supports beyond `append`.
+    /// Modes of a `systemPrompt` that an agent supports beyond `append`.
     ///
-    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities),
+    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionsystempromptmodecapabilities),
     /// [version
-    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptmodecapabilities)
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#sessionsystempromptmodecapabilities)
     pub struct SessionSystemPromptModeCapabilities {}
     optional {
         /// Present if `override` is supported.
@@ -184,11 +184,69 @@ object! {
 }
 
 object! {
-    /// **Unstable.** The agent supports the mode `override` of a `systemPrompt`.
+    /// The agent supports the mode `override` of a `systemPrompt`.
     ///
-    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities),
+    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionsystempromptoverridecapabilities),
     /// [version
-    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionsystempromptoverridecapabilities)
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#sessionsystempromptoverridecapabilities)
     pub struct SessionSystemPromptOverrideCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The agent supports `session/options`, and `configOptions` of session setup.
+    ///
+    /// Spec: [`SessionOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionoptionscapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionoptionscapabilities)
+    pub struct SessionOptionsCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client offers suggested prompts of text and resource links.
+    ///
+    /// Spec: [`PromptSuggestionsCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#promptsuggestionscapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#promptsuggestionscapabilities)
+    pub struct PromptSuggestionsCapabilities {}
+    optional {
+        /// Present if suggestions may contain images.
+        image: PromptSuggestionsImageCapabilities = "image" [default_on_error],
+        /// Present if suggestions may contain audio.
+        audio: PromptSuggestionsAudioCapabilities = "audio" [default_on_error],
+        /// Present if suggestions may contain embedded resources.
+        embedded_context: PromptSuggestionsEmbeddedContextCapabilities = "embeddedContext" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client offers suggested prompts with images.
+    ///
+    /// Spec: [`PromptSuggestionsImageCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#promptsuggestionsimagecapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#promptsuggestionsimagecapabilities)
+    pub struct PromptSuggestionsImageCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client offers suggested prompts with audio.
+    ///
+    /// Spec: [`PromptSuggestionsAudioCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#promptsuggestionsaudiocapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#promptsuggestionsaudiocapabilities)
+    pub struct PromptSuggestionsAudioCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client offers suggested prompts with embedded resources.
+    ///
+    /// Spec: [`PromptSuggestionsEmbeddedContextCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#promptsuggestionsembeddedcontextcapabilities),
+    /// [version
+    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#promptsuggestionsembeddedcontextcapabilities)
+    pub struct PromptSuggestionsEmbeddedContextCapabilities {}
     and "_meta"
 }

@@ -4,6 +4,7 @@
 //! 2](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use alloc::boxed::Box;
 use alloc::string::String;
+use jsonrpc_core::wire::Meta;
 use jsonrpc_core::{ErrorObject, object, string_id};
 
 string_id! {
@@ -39,7 +40,8 @@ object! {
 }
 
 object! {
-    /// Context usage, and the cost of the session.
+    /// Context usage, and the cost of the session. In version 2 an absent cost is unchanged, and
+    /// `null` clears it.
     ///
     /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v1/schema#usageupdate),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#usageupdate)
@@ -53,7 +55,10 @@ object! {
         /// Cost of the session so far.
         cost: Box<Cost> = "cost" [default_on_error],
     }
-    and "_meta"
+    patch {
+        /// `_meta`: extension metadata; in version 2 a patch by key, in which `null` removes a key.
+        meta: Meta = "_meta",
+    }
 }
 
 object! {
@@ -71,9 +76,9 @@ object! {
 }
 
 object! {
-    /// The work of a session failed. **Unstable** in version 1.
+    /// The work of a session failed.
     ///
-    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason),
+    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/schema#errorstopreason),
     /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#errorstopreason)
     pub struct ErrorStopReason {}
     optional {

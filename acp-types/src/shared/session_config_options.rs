@@ -42,6 +42,8 @@ open_enum! {
         Model = "model",
         /// A parameter of the model.
         ModelConfig = "model_config",
+        /// **Unstable.** Speed of the responses.
+        Speed = "speed",
         /// Amount of reasoning.
         ThoughtLevel = "thought_level",
     }

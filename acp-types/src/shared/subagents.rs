@@ -1,15 +1,15 @@
-//! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
+//! Subagents: sessions owned by a session, and messages between sessions.
 //!
-//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate),
-//! [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/schema#subagentupdate),
+//! [version 2](https://agentclientprotocol.com/protocol/v2/schema#subagentupdate)
 use jsonrpc_core::object;
 
 object! {
-    /// **Unstable.** Operations that the client may perform on an owned session.
+    /// Operations that the client may perform on an owned session.
     ///
-    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentsessioncapabilities),
+    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#subagentsessioncapabilities),
     /// [version
-    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentsessioncapabilities)
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#subagentsessioncapabilities)
     pub struct SubagentSessionCapabilities {}
     optional {
         /// Present if the client may send `session/cancel`.
@@ -19,11 +19,11 @@ object! {
 }
 
 object! {
-    /// **Unstable.** The client may cancel the work of an owned session.
+    /// The client may cancel the work of an owned session.
     ///
-    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessioncancelcapabilities),
+    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncancelcapabilities),
     /// [version
-    /// 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessioncancelcapabilities)
+    /// 2](https://agentclientprotocol.com/protocol/v2/schema#sessioncancelcapabilities)
     pub struct SessionCancelCapabilities {}
     and "_meta"
 }

@@ -2,6 +2,7 @@
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls), [version
 //! 2](https://agentclientprotocol.com/protocol/v2/tool-calls)
+use super::session_setup::SessionId;
 use super::terminals::TerminalId;
 use jsonrpc_core::{object, open_enum, string_id};
 
@@ -58,6 +59,18 @@ object! {
     pub struct Terminal {
         /// Identifier of the terminal, from `terminal/create` or (version 2) `terminal_update`.
         terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A reference to another session that a tool call works with, such as a subagent, for display.
+    ///
+    /// Spec: [`SessionReference`](https://agentclientprotocol.com/protocol/v1/schema#sessionreference),
+    /// [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionreference)
+    pub struct SessionReference {
+        /// Identifier of the session, which the client already knows.
+        session_id: SessionId = "sessionId",
     }
     and "_meta"
 }

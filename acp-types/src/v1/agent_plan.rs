@@ -1,9 +1,7 @@
 //! Plans of an agent.
 //!
 //! Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v1/agent-plan)
-pub use crate::shared::agent_plan::{
-    PlanEntryPriority, PlanFile, PlanId, PlanMarkdown, PlanRemoved,
-};
+pub use crate::shared::agent_plan::{PlanEntryPriority, PlanFile, PlanId, PlanRemoved};
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, open_union};
@@ -60,9 +58,9 @@ open_enum! {
 }
 
 object! {
-    /// **Unstable.** The complete current state of one of several plans.
+    /// The complete current state of one of several plans.
     ///
-    /// Spec: [`PlanUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#planupdate)
+    /// Spec: [`PlanUpdate`](https://agentclientprotocol.com/protocol/v1/schema#planupdate)
     pub struct PlanUpdate {
         /// The plan.
         plan: PlanUpdateContent = "plan",
@@ -71,9 +69,9 @@ object! {
 }
 
 open_union! {
-    /// **Unstable.** A plan. A plan of an unknown kind replaces the plan with the same `planId`.
+    /// A plan. A plan of an unknown kind replaces the plan with the same `planId`.
     ///
-    /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v1/draft/schema#planupdatecontent)
+    /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v1/schema#planupdatecontent)
     pub enum PlanUpdateContent by "type" {
         /// A list of entries, in order.
         Items(PlanItems) = "items",
@@ -97,14 +95,31 @@ impl PlanUpdateContent {
 }
 
 object! {
-    /// **Unstable.** A plan as a list of entries.
+    /// A plan as a list of entries.
     ///
-    /// Spec: [`PlanItems`](https://agentclientprotocol.com/protocol/v1/draft/schema#planitems)
+    /// Spec: [`PlanItems`](https://agentclientprotocol.com/protocol/v1/schema#planitems)
     pub struct PlanItems {
         /// Identifier of the plan.
         plan_id: PlanId = "planId",
         /// All entries of the plan.
         entries: Vec<PlanEntry> = "entries" [default_on_error, skip_invalid_items] or "[]",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A plan as Markdown text.
+    ///
+    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v1/schema#planmarkdown)
+    pub struct PlanMarkdown {
+        /// Identifier of the plan.
+        plan_id: PlanId = "planId",
+        /// The complete Markdown text.
+        content: String = "content",
+    }
+    optional {
+        /// Absolute path of the file that holds the plan.
+        path: String = "path" [default_on_error],
     }
     and "_meta"
 }

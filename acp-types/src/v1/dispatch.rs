@@ -77,6 +77,7 @@ requests! {
     "session/fork" ForkSessionRequest -> ForkSessionResponse [unstable session "agentCapabilities.sessionCapabilities.fork"],
     shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null [unstable session "agentCapabilities.sessionCapabilities.archive"],
     shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null [unstable session "agentCapabilities.sessionCapabilities.archive"],
+    "session/options" SessionOptionsRequest -> SessionOptionsResponse or null [unstable "agentCapabilities.sessionCapabilities.options"],
     "session/status" SessionStatusRequest -> SessionStatusResponse [unstable session "agentCapabilities.sessionCapabilities.status"],
     shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse [unstable session "agentCapabilities.sessionCapabilities.title"],
 }
@@ -155,7 +156,7 @@ notifications! {
 }
 
 /// The methods of the version.
-pub(crate) const METHODS: &[Method] = &Method::join::<40>(
+pub(crate) const METHODS: &[Method] = &Method::join::<41>(
     [
         ClientRequest::METHODS,
         AgentRequest::METHODS,

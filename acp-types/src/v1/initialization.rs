@@ -4,11 +4,14 @@
 use super::authentication::AuthMethod;
 pub use crate::shared::initialization::{
     AuthStatusCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
-    ElicitationUrlCapabilities, Implementation, ProtocolVersion, ProvidersCapabilities,
+    ElicitationUrlCapabilities, Implementation, PromptSuggestionsAudioCapabilities,
+    PromptSuggestionsCapabilities, PromptSuggestionsEmbeddedContextCapabilities,
+    PromptSuggestionsImageCapabilities, ProtocolVersion, ProvidersCapabilities,
     SessionAdditionalDirectoriesCapabilities, SessionArchiveCapabilities,
-    SessionDeleteCapabilities, SessionForkCapabilities, SessionStatusCapabilities,
-    SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
-    SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities,
+    SessionDeleteCapabilities, SessionForkCapabilities, SessionOptionsCapabilities,
+    SessionStatusCapabilities, SessionSystemPromptCapabilities,
+    SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+    SessionTitleCapabilities,
 };
 use alloc::vec::Vec;
 use jsonrpc_core::object;
@@ -109,9 +112,9 @@ object! {
         auth: AuthCapabilities = "auth" [default_on_error],
         /// Supported elicitation modes.
         elicitation: ElicitationCapabilities = "elicitation" [default_on_error],
-        /// **Unstable.** Present if the client supports subagents.
+        /// Present if the client supports subagents.
         subagents: SubagentCapabilities = "subagents" [default_on_error],
-        /// **Unstable.** Present if the client supports `plan_update` and `plan_removed`.
+        /// Present if the client supports `plan_update` and `plan_removed`.
         plan: PlanCapabilities = "plan" [default_on_error],
     }
     and "_meta"
@@ -143,6 +146,10 @@ object! {
         config_options: SessionConfigOptionsCapabilities = "configOptions" [default_on_error],
         /// Present if the client supports notices.
         notices: NoticeCapabilities = "notices" [default_on_error],
+        /// **Unstable.** Present if the client supports `prompt_suggestions_update`.
+        prompt_suggestions: PromptSuggestionsCapabilities = "promptSuggestions" [default_on_error],
+        /// **Unstable.** Present if the client supports `cursor_update`.
+        cursors: SessionCursorsCapabilities = "cursors" [default_on_error],
     }
     and "_meta"
 }
@@ -159,6 +166,13 @@ object! {
     ///
     /// Spec: [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
     pub struct NoticeCapabilities {}
+}
+
+object! {
+    /// **Unstable.** The client supports `cursor_update`.
+    ///
+    /// Spec: [`SessionCursorsCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessioncursorscapabilities)
+    pub struct SessionCursorsCapabilities {}
 }
 
 object! {
@@ -274,7 +288,7 @@ object! {
         resume: SessionResumeCapabilities = "resume" [default_on_error],
         /// Present if `session/close` is supported.
         close: SessionCloseCapabilities = "close" [default_on_error],
-        /// **Unstable.** Present if `systemPrompt` is supported.
+        /// Present if `systemPrompt` is supported.
         system_prompt: SessionSystemPromptCapabilities = "systemPrompt" [default_on_error],
         /// **Unstable.** Present if `session/fork` is supported.
         fork: SessionForkCapabilities = "fork" [default_on_error],
@@ -282,6 +296,9 @@ object! {
         archive: SessionArchiveCapabilities = "archive" [default_on_error],
         /// **Unstable.** Present if `session/status` is supported.
         status: SessionStatusCapabilities = "status" [default_on_error],
+        /// **Unstable.** Present if `session/options`, and `configOptions` of session setup, are
+        /// supported.
+        options: SessionOptionsCapabilities = "options" [default_on_error],
         /// **Unstable.** Present if `session/set_title` is supported.
         title: SessionTitleCapabilities = "title" [default_on_error],
     }
@@ -335,17 +352,17 @@ object! {
 }
 
 object! {
-    /// **Unstable.** The client supports subagents.
+    /// The client supports subagents.
     ///
-    /// Spec: [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
+    /// Spec: [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#subagentcapabilities)
     pub struct SubagentCapabilities {}
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The client supports `plan_update` and `plan_removed`.
+    /// The client supports `plan_update` and `plan_removed`.
     ///
-    /// Spec: [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
+    /// Spec: [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#plancapabilities)
     pub struct PlanCapabilities {}
     and "_meta"
 }

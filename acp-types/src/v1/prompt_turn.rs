@@ -4,6 +4,7 @@
 use super::agent_plan::{Plan, PlanUpdate};
 use super::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use super::content::ContentBlock;
+use super::prompt_suggestions::PromptSuggestionsUpdate;
 use super::session_config_options::ConfigOptionUpdate;
 use super::session_modes::CurrentModeUpdate;
 use super::slash_commands::AvailableCommandsUpdate;
@@ -14,6 +15,7 @@ use crate::shared::notices::Notice;
 pub use crate::shared::prompts::{
     Cost, MessageId, Usage, UsageMembers, UsageUpdate, UsageUpdateMembers,
 };
+use crate::shared::session_cursors::CursorUpdate;
 use crate::shared::session_list::SessionInfoUpdate;
 use crate::shared::session_setup::SessionId;
 use alloc::boxed::Box;
@@ -182,16 +184,20 @@ open_union! {
         CompactionUpdate(Box<CompactionUpdate>) = "compaction_update",
         /// Content to append to a compaction's summary.
         CompactionSummaryChunk(Box<CompactionSummaryChunk>) = "compaction_summary_chunk",
-        /// **Unstable.** The complete current state of one of several plans.
+        /// The complete current state of one of several plans.
         PlanUpdate(Box<PlanUpdate>) = "plan_update",
-        /// **Unstable.** One of several plans was removed.
+        /// One of several plans was removed.
         PlanRemoved(PlanRemoved) = "plan_removed",
-        /// **Unstable.** A subagent begins or changes.
+        /// A subagent begins or changes.
         SubagentUpdate(Box<SubagentUpdate>) = "subagent_update",
-        /// **Unstable.** A message from one session to another, complete or changed.
+        /// A message from one session to another, complete or changed.
         SessionMessage(Box<SessionMessage>) = "session_message",
-        /// **Unstable.** A chunk of a message from one session to another.
+        /// A chunk of a message from one session to another.
         SessionMessageChunk(Box<SessionMessageChunk>) = "session_message_chunk",
+        /// **Unstable.** The current suggestions for the next prompt.
+        PromptSuggestionsUpdate(PromptSuggestionsUpdate) = "prompt_suggestions_update",
+        /// **Unstable.** A cursor begins, or its capabilities change.
+        CursorUpdate(Box<CursorUpdate>) = "cursor_update",
     }
 }
 

@@ -183,6 +183,22 @@ open_union! {
 }
 
 object! {
+    /// **Unstable.** The initial value of an option, for session setup. An agent ignores an unknown
+    /// option, and a value that the option does not permit.
+    ///
+    /// Spec: [`InitialSessionConfigOption`](https://agentclientprotocol.com/protocol/v1/draft/schema#initialsessionconfigoption)
+    pub struct InitialSessionConfigOption {
+        /// Identifier of the option.
+        config_id: SessionConfigId = "configId",
+    }
+    rest {
+        /// The value to set.
+        value: SessionConfigOptionValue,
+    }
+    and "_meta"
+}
+
+object! {
     /// The option is set. Other options may have changed as well.
     ///
     /// Method `session/set_config_option`.

@@ -1,9 +1,10 @@
 //! Session setup: new, loaded, resumed and forked sessions.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
-use super::session_config_options::SessionConfigOption;
+use super::session_config_options::{InitialSessionConfigOption, SessionConfigOption};
 use super::session_modes::SessionModeState;
 use super::system_prompt::SystemPrompt;
+use crate::shared::session_cursors::CursorId;
 pub use crate::shared::session_setup::{
     CloseSessionRequest, CloseSessionResponse, EnvVariable, HttpHeader, McpServerAcp, SessionId,
 };
@@ -39,8 +40,11 @@ object! {
     optional {
         /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// **Unstable.** Instructions for the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -80,8 +84,11 @@ object! {
     optional {
         /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// **Unstable.** Instructions for the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -118,8 +125,11 @@ object! {
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// Absolute paths of additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
-        /// **Unstable.** Instructions for the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -152,12 +162,17 @@ object! {
         cwd: String = "cwd",
     }
     optional {
+        /// The cursor to fork at, which `capabilities.fork` permits; absent for the whole session.
+        cursor_id: CursorId = "cursorId",
         /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// Absolute paths of the new session's additional directories.
         additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
         /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -171,6 +186,40 @@ object! {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",
     }
+    optional {
+        /// Modes, if the agent has any.
+        modes: SessionModeState = "modes" [default_on_error],
+        /// Configuration options, if the agent has any.
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A request for the options that a session would begin with, without effects.
+    ///
+    /// Method `session/options`.
+    /// Spec: [`SessionOptionsRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionoptionsrequest)
+    #[doc(alias = "session/options")]
+    pub struct SessionOptionsRequest {
+        /// Absolute path of the working directory.
+        cwd: String = "cwd",
+    }
+    optional {
+        /// Absolute paths of additional directories.
+        additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
+        /// A session to resume; absent for a new one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The options that a session would begin with at present.
+    ///
+    /// Method `session/options`.
+    /// Spec: [`SessionOptionsResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionoptionsresponse)
+    pub struct SessionOptionsResponse {}
     optional {
         /// Modes, if the agent has any.
         modes: SessionModeState = "modes" [default_on_error],

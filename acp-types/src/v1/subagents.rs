@@ -1,6 +1,6 @@
-//! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
+//! Subagents: sessions owned by a session, and messages between sessions.
 //!
-//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/schema#subagentupdate)
 use super::content::ContentBlock;
 pub use crate::shared::prompts::ErrorStopReason;
 use crate::shared::prompts::{MessageId, Usage};
@@ -13,10 +13,10 @@ use jsonrpc_core::wire::{Extra, Meta};
 use jsonrpc_core::{object, open_union};
 
 object! {
-    /// **Unstable.** A subagent begins or changes. In each member, absence keeps the value, `null`
+    /// A subagent begins or changes. In each member, absence keeps the value, `null`
     /// clears it, and a value replaces it.
     ///
-    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/schema#subagentupdate)
     pub struct SubagentUpdate {
         /// Identifier of the owned session. The first update with it precedes all other references.
         session_id: SessionId = "sessionId",
@@ -40,10 +40,10 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A message from one session to another. In each member, absence keeps the
+    /// A message from one session to another. In each member, absence keeps the
     /// value, `null` clears it, and a value replaces it.
     ///
-    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessage)
+    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v1/schema#sessionmessage)
     pub struct SessionMessage {
         /// Identifier of the message in the session that reports it.
         message_id: MessageId = "messageId",
@@ -65,9 +65,9 @@ object! {
 }
 
 object! {
-    /// **Unstable.** Content to append to a message from one session to another.
+    /// Content to append to a message from one session to another.
     ///
-    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessagechunk)
+    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v1/schema#sessionmessagechunk)
     pub struct SessionMessageChunk {
         /// Identifier of the message.
         message_id: MessageId = "messageId",
@@ -78,9 +78,9 @@ object! {
 }
 
 open_union! {
-    /// **Unstable.** The state of a session. An unknown state counts as busy, never as idle.
+    /// The state of a session. An unknown state counts as busy, never as idle.
     ///
-    /// Spec: [`StateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#stateupdate)
+    /// Spec: [`StateUpdate`](https://agentclientprotocol.com/protocol/v1/schema#stateupdate)
     pub enum StateUpdate by "state" {
         /// The session works.
         Running(RunningStateUpdate) = "running",
@@ -88,7 +88,7 @@ open_union! {
         Idle(Box<IdleStateUpdate>) = "idle",
         /// The session waits for the user.
         RequiresAction(RequiresActionStateUpdate) = "requires_action",
-        /// **Unstable.** The state is unknown.
+        /// The state is unknown.
         UnknownState(UnknownStateUpdate) = "unknown",
     }
 }
@@ -106,33 +106,33 @@ impl StateUpdate {
 }
 
 object! {
-    /// **Unstable.** A session works.
+    /// A session works.
     ///
-    /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#runningstateupdate)
+    /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v1/schema#runningstateupdate)
     pub struct RunningStateUpdate {}
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** A session waits for the user.
+    /// A session waits for the user.
     ///
-    /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#requiresactionstateupdate)
+    /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v1/schema#requiresactionstateupdate)
     pub struct RequiresActionStateUpdate {}
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** The state of a session is unknown.
+    /// The state of a session is unknown.
     ///
-    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#unknownstateupdate)
+    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v1/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
     and "_meta"
 }
 
 object! {
-    /// **Unstable.** A session has no foreground work.
+    /// A session has no foreground work.
     ///
-    /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
+    /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v1/schema#idlestateupdate)
     pub struct IdleStateUpdate {}
     optional {
         /// Token usage of the work that ended.
@@ -146,9 +146,9 @@ object! {
 }
 
 open_union! {
-    /// **Unstable.** The reason for the end of an agent's work. Agents may omit it.
+    /// The reason for the end of an agent's work. Agents may omit it.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#idlestateupdate)
     pub enum IdleStopReason by "stopReason" [default_on_error] {
         /// The model finished its turn and requested no further tools.
         EndTurn(Extra) = "end_turn",

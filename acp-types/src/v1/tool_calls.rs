@@ -6,7 +6,7 @@ pub use crate::shared::permissions::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, SelectedPermissionOutcome,
 };
 use crate::shared::session_setup::SessionId;
-pub use crate::shared::tool_calls::{Terminal, ToolCallId, ToolKind};
+pub use crate::shared::tool_calls::{SessionReference, Terminal, ToolCallId, ToolKind};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -135,6 +135,8 @@ open_union! {
         Diff(Box<Diff>) = "diff",
         /// A terminal, shown while it runs.
         Terminal(Terminal) = "terminal",
+        /// A reference to another session. Requires the client's `subagents`.
+        Session(SessionReference) = "session",
     }
 }
 

@@ -1,9 +1,8 @@
 //! Plans of an agent.
 //!
 //! Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v2/agent-plan)
-pub use crate::shared::agent_plan::{
-    PlanEntryPriority, PlanFile, PlanId, PlanMarkdown, PlanRemoved,
-};
+use super::session_setup::AbsolutePath;
+pub use crate::shared::agent_plan::{PlanEntryPriority, PlanFile, PlanId, PlanRemoved};
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_enum, open_union};
@@ -26,9 +25,9 @@ open_union! {
     pub enum PlanUpdateContent by "type" {
         /// A list of entries, in order.
         Items(PlanItems) = "items",
-        /// **Unstable.** A plan in a file.
+        /// **Removed.** A plan in a file, of agents of schema 1.15 and earlier.
         File(PlanFile) = "file",
-        /// **Unstable.** A plan as Markdown text.
+        /// A plan as Markdown text.
         Markdown(PlanMarkdown) = "markdown",
     }
 }
@@ -87,4 +86,21 @@ open_enum! {
         /// Cancelled.
         Cancelled = "cancelled",
     }
+}
+
+object! {
+    /// A plan as Markdown text.
+    ///
+    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v2/schema#planmarkdown)
+    pub struct PlanMarkdown {
+        /// Identifier of the plan.
+        plan_id: PlanId = "planId",
+        /// The complete Markdown text.
+        content: String = "content",
+    }
+    optional {
+        /// Absolute path of the file that holds the plan.
+        path: AbsolutePath = "path" [default_on_error],
+    }
+    and "_meta"
 }

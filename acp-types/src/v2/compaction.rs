@@ -16,10 +16,10 @@ object! {
     pub struct CompactionUpdate {
         /// Identifier of the compaction. The first update with an id begins it.
         compaction_id: CompactionId = "compactionId",
-        /// Current status.
-        status: CompactionStatus = "status",
     }
     patch {
+        /// Current status; initially `in_progress`, which `null` restores.
+        status: CompactionStatus = "status" [default_on_error],
         /// The complete human-readable summary.
         summary: Vec<ContentBlock> = "summary" [default_on_error, skip_invalid_items],
         /// The error.

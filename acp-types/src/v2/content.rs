@@ -29,6 +29,8 @@ open_union! {
         ResourceLink(Box<ResourceLink>) = "resource_link",
         /// An embedded resource.
         Resource(Box<EmbeddedResource>) = "resource",
+        /// **Unstable.** A skill that the user invokes. Requires the agent's `session.prompt.skill`.
+        Skill(SkillReference) = "skill",
     }
 }
 
@@ -195,6 +197,17 @@ object! {
     optional {
         /// Media type.
         mime_type: MediaType = "mimeType" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A reference to a skill that the user invokes with a prompt.
+    ///
+    /// Spec: [`SkillReference`](https://agentclientprotocol.com/protocol/v2/draft/schema#skillreference)
+    pub struct SkillReference {
+        /// Name of a skill in the session's list of commands.
+        name: String = "name",
     }
     and "_meta"
 }

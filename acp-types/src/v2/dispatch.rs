@@ -81,6 +81,7 @@ requests! {
     "session/fork" ForkSessionRequest -> ForkSessionResponse [unstable session "capabilities.session.fork"],
     shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null [unstable session "capabilities.session.archive"],
     shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null [unstable session "capabilities.session.archive"],
+    "session/options" SessionOptionsRequest -> SessionOptionsResponse or null [unstable "capabilities.session.options"],
     "session/status" SessionStatusRequest -> SessionStatusResponse [unstable session "capabilities.session.status"],
     shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse [unstable session "capabilities.session.title"],
 }
@@ -152,7 +153,7 @@ notifications! {
 }
 
 /// The methods of the version.
-pub(crate) const METHODS: &[Method] = &Method::join::<33>(
+pub(crate) const METHODS: &[Method] = &Method::join::<34>(
     [
         ClientRequest::METHODS,
         AgentRequest::METHODS,
@@ -161,7 +162,7 @@ pub(crate) const METHODS: &[Method] = &Method::join::<33>(
         AgentNotification::METHODS,
         ProxyNotification::METHODS,
     ],
-    Stability::Draft,
+    Stability::Preview,
     Method::request::<InitializeRequest>(Receiver::Agent),
 );
 

@@ -4,11 +4,14 @@
 use super::authentication::AuthMethod;
 pub use crate::shared::initialization::{
     AuthStatusCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
-    ElicitationUrlCapabilities, Implementation, ProtocolVersion, ProvidersCapabilities,
+    ElicitationUrlCapabilities, Implementation, PromptSuggestionsAudioCapabilities,
+    PromptSuggestionsCapabilities, PromptSuggestionsEmbeddedContextCapabilities,
+    PromptSuggestionsImageCapabilities, ProtocolVersion, ProvidersCapabilities,
     SessionAdditionalDirectoriesCapabilities, SessionArchiveCapabilities,
-    SessionDeleteCapabilities, SessionForkCapabilities, SessionStatusCapabilities,
-    SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
-    SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities,
+    SessionDeleteCapabilities, SessionForkCapabilities, SessionOptionsCapabilities,
+    SessionStatusCapabilities, SessionSystemPromptCapabilities,
+    SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+    SessionTitleCapabilities,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -75,7 +78,43 @@ object! {
         auth: ClientAuthCapabilities = "auth" [default_on_error],
         /// Supported elicitation modes.
         elicitation: ElicitationCapabilities = "elicitation" [default_on_error],
+        /// **Unstable.** Display of sessions beyond the baseline. An empty object announces nothing.
+        session: Box<ClientSessionCapabilities> = "session" [default_on_error],
     }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A client's display of sessions beyond the baseline.
+    ///
+    /// Spec: [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#clientsessioncapabilities)
+    pub struct ClientSessionCapabilities {}
+    optional {
+        /// Present if the client supports `prompt_suggestions_update`.
+        prompt_suggestions: PromptSuggestionsCapabilities = "promptSuggestions" [default_on_error],
+        /// Kinds of commands that are supported beyond `command`. An empty object announces nothing.
+        commands: CommandsCapabilities = "commands" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The kinds of commands that a client supports beyond `command`.
+    ///
+    /// Spec: [`CommandsCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#commandscapabilities)
+    pub struct CommandsCapabilities {}
+    optional {
+        /// Present if skills are supported.
+        skill: CommandsSkillCapabilities = "skill" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client supports skills in lists of commands.
+    ///
+    /// Spec: [`CommandsSkillCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#commandsskillcapabilities)
+    pub struct CommandsSkillCapabilities {}
     and "_meta"
 }
 
@@ -130,7 +169,7 @@ object! {
         delete: SessionDeleteCapabilities = "delete" [default_on_error],
         /// Present if `additionalDirectories` is supported.
         additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories" [default_on_error],
-        /// **Unstable.** Present if `systemPrompt` is supported.
+        /// Present if `systemPrompt` is supported.
         system_prompt: SessionSystemPromptCapabilities = "systemPrompt" [default_on_error],
         /// **Unstable.** Present if `session/fork` is supported.
         fork: SessionForkCapabilities = "fork" [default_on_error],
@@ -138,6 +177,9 @@ object! {
         archive: SessionArchiveCapabilities = "archive" [default_on_error],
         /// **Unstable.** Present if `session/status` is supported.
         status: SessionStatusCapabilities = "status" [default_on_error],
+        /// **Unstable.** Present if `session/options`, and `configOptions` of session setup, are
+        /// supported.
+        options: SessionOptionsCapabilities = "options" [default_on_error],
         /// **Unstable.** Present if `session/set_title` is supported.
         title: SessionTitleCapabilities = "title" [default_on_error],
     }
@@ -156,6 +198,8 @@ object! {
         audio: PromptAudioCapabilities = "audio" [default_on_error],
         /// Present if embedded resources are supported.
         embedded_context: PromptEmbeddedContextCapabilities = "embeddedContext" [default_on_error],
+        /// **Unstable.** Present if a skill is supported as the first block.
+        skill: PromptSkillCapabilities = "skill" [default_on_error],
     }
     and "_meta"
 }
@@ -181,6 +225,26 @@ object! {
     ///
     /// Spec: [`PromptEmbeddedContextCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#promptembeddedcontextcapabilities)
     pub struct PromptEmbeddedContextCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The agent supports a skill as the first block of a prompt.
+    ///
+    /// Spec: [`PromptSkillCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#promptskillcapabilities)
+    pub struct PromptSkillCapabilities {}
+    optional {
+        /// Present if skills are supported in any number and at any position.
+        inline: PromptSkillInlineCapabilities = "inline" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The agent supports skills at any position of a prompt.
+    ///
+    /// Spec: [`PromptSkillInlineCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#promptskillinlinecapabilities)
+    pub struct PromptSkillInlineCapabilities {}
     and "_meta"
 }
 

@@ -4,7 +4,10 @@
 use super::agent_plan::PlanUpdate;
 use super::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use super::content::ContentBlock;
+pub use super::idempotency_key::IdempotencyKey;
+use super::prompt_suggestions::PromptSuggestionsUpdate;
 use super::session_config_options::ConfigOptionUpdate;
+use super::session_setup::ReplayComplete;
 use super::session_states::StateUpdate;
 use super::slash_commands::AvailableCommandsUpdate;
 use super::subagents::{SessionMessage, SessionMessageChunk, SubagentUpdate};
@@ -13,6 +16,7 @@ use super::tool_calls::{ToolCallContentChunk, ToolCallUpdate};
 use crate::shared::agent_plan::PlanRemoved;
 use crate::shared::notices::Notice;
 pub use crate::shared::prompts::{Cost, MessageId, UsageUpdate, UsageUpdateMembers};
+use crate::shared::session_cursors::CursorUpdate;
 use crate::shared::session_list::SessionInfoUpdate;
 use crate::shared::session_setup::SessionId;
 use alloc::boxed::Box;
@@ -43,6 +47,11 @@ object! {
         /// Content of the prompt, not empty. Text and resource links are always valid; other
         /// content depends on `session.prompt`.
         prompt: Vec<ContentBlock> = "prompt",
+    }
+    optional {
+        /// Identifies the submission, which the client may repeat. A repetition is answered with the
+        /// same message.
+        idempotency_key: IdempotencyKey = "idempotencyKey",
     }
     and "_meta"
 }
@@ -127,7 +136,7 @@ open_union! {
         TerminalOutputChunk(Box<TerminalOutputChunk>) = "terminal_output_chunk",
         /// The complete current state of a plan.
         PlanUpdate(Box<PlanUpdate>) = "plan_update",
-        /// **Unstable.** A plan was removed.
+        /// A plan was removed.
         PlanRemoved(PlanRemoved) = "plan_removed",
         /// All current commands.
         AvailableCommandsUpdate(AvailableCommandsUpdate) = "available_commands_update",
@@ -143,12 +152,18 @@ open_union! {
         CompactionUpdate(Box<CompactionUpdate>) = "compaction_update",
         /// Content to append to a compaction's summary.
         CompactionSummaryChunk(Box<CompactionSummaryChunk>) = "compaction_summary_chunk",
-        /// **Unstable.** A subagent begins or changes.
+        /// A subagent begins or changes.
         SubagentUpdate(Box<SubagentUpdate>) = "subagent_update",
-        /// **Unstable.** A message from one session to another, complete or changed.
+        /// A message from one session to another, complete or changed.
         SessionMessage(Box<SessionMessage>) = "session_message",
-        /// **Unstable.** A chunk of a message from one session to another.
+        /// A chunk of a message from one session to another.
         SessionMessageChunk(Box<SessionMessageChunk>) = "session_message_chunk",
+        /// The end of a replay.
+        ReplayComplete(ReplayComplete) = "replay_complete",
+        /// **Unstable.** The current suggestions for the next prompt.
+        PromptSuggestionsUpdate(PromptSuggestionsUpdate) = "prompt_suggestions_update",
+        /// **Unstable.** A cursor begins, or its capabilities change.
+        CursorUpdate(Box<CursorUpdate>) = "cursor_update",
     }
 }
 

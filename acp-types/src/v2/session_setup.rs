@@ -1,23 +1,18 @@
 //! Session setup: new, loaded, resumed and forked sessions.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
-use super::session_config_options::SessionConfigOption;
+pub use super::paths::AbsolutePath;
+use super::session_config_options::{InitialSessionConfigOption, SessionConfigOption};
 use super::slash_commands::AvailableCommand;
 use super::system_prompt::SystemPrompt;
+use crate::shared::session_cursors::CursorId;
 pub use crate::shared::session_setup::{
     CloseSessionRequest, CloseSessionResponse, EnvVariable, HttpHeader, McpServerAcp, SessionId,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_union, string_id};
-
-string_id! {
-    /// An absolute path in the notation of its system. It is kept verbatim, and not validated.
-    ///
-    /// Spec: [`AbsolutePath`](https://agentclientprotocol.com/protocol/v2/schema#absolutepath)
-    pub struct AbsolutePath;
-}
+use jsonrpc_core::{object, open_union};
 
 object! {
     /// A request for a new session.
@@ -34,8 +29,11 @@ object! {
         additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
         /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
-        /// **Unstable.** Instructions for the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -77,8 +75,11 @@ object! {
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// Start of the replay; absent means no replay.
         replay_from: ReplayFrom = "replayFrom",
-        /// **Unstable.** Instructions for the model.
+        /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -129,12 +130,17 @@ object! {
         cwd: AbsolutePath = "cwd",
     }
     optional {
+        /// The cursor to fork at, which `capabilities.fork` permits; absent for the whole session.
+        cursor_id: CursorId = "cursorId",
         /// Additional directories of the new session.
         additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
         /// MCP servers for the agent to connect to.
         mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// Instructions for the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
+        /// **Unstable.** Initial values of options, in order, each at most once. Requires the agent's
+        /// `options`.
+        config_options: Vec<InitialSessionConfigOption> = "configOptions" [default_on_null],
     }
     and "_meta"
 }
@@ -154,6 +160,49 @@ object! {
         /// Commands, if the agent has any.
         available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A request for the options that a session would begin with, without effects.
+    ///
+    /// Method `session/options`.
+    /// Spec: [`SessionOptionsRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionoptionsrequest)
+    #[doc(alias = "session/options")]
+    pub struct SessionOptionsRequest {
+        /// Working directory.
+        cwd: AbsolutePath = "cwd",
+    }
+    optional {
+        /// Additional directories.
+        additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
+        /// A session to resume; absent for a new one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The options that a session would begin with at present.
+    ///
+    /// Method `session/options`.
+    /// Spec: [`SessionOptionsResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionoptionsresponse)
+    pub struct SessionOptionsResponse {}
+    optional {
+        /// Configuration options, if the agent has any.
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
+        /// Commands, possibly not all.
+        available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
+    }
+    and "_meta"
+}
+
+object! {
+    /// The end of a replay. It follows the last replayed update, and precedes the response to the
+    /// request with `replayFrom`.
+    ///
+    /// Spec: [`ReplayComplete`](https://agentclientprotocol.com/protocol/v2/schema#replaycomplete)
+    pub struct ReplayComplete {}
     and "_meta"
 }
 

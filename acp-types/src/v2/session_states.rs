@@ -31,7 +31,7 @@ open_union! {
         Idle(Box<IdleStateUpdate>) = "idle",
         /// The session waits for the user.
         RequiresAction(RequiresActionStateUpdate) = "requires_action",
-        /// **Unstable.** The state is unknown.
+        /// The state is unknown.
         UnknownState(UnknownStateUpdate) = "unknown",
     }
 }
@@ -75,9 +75,9 @@ object! {
 }
 
 object! {
-    /// **Unstable.** The state of a session is unknown.
+    /// The state of a session is unknown.
     ///
-    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#unknownstateupdate)
+    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v2/schema#unknownstateupdate)
     pub struct UnknownStateUpdate {}
     optional {
         /// All background work. Absent if the agent does not report it, empty if there is no such
@@ -139,7 +139,7 @@ open_union! {
         Terminal(BackgroundTerminal) = "terminal",
         /// A tool call.
         ToolCall(BackgroundToolCall) = "tool_call",
-        /// **Unstable.** A subagent.
+        /// A subagent.
         Subagent(BackgroundSubagent) = "subagent",
     }
 }
@@ -167,9 +167,9 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A working subagent.
+    /// A working subagent.
     ///
-    /// Spec: [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/draft/schema#backgroundsubagent)
+    /// Spec: [`BackgroundSubagent`](https://agentclientprotocol.com/protocol/v2/schema#backgroundsubagent)
     pub struct BackgroundSubagent {
         /// Identifier of the session.
         session_id: SessionId = "sessionId",

@@ -1,6 +1,7 @@
 //! Slash commands.
 //!
 //! Spec: [Slash Commands](https://agentclientprotocol.com/protocol/v2/slash-commands)
+use super::paths::AbsolutePath;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,6 +25,8 @@ open_union! {
     pub enum AvailableCommand by "type" {
         /// A command at the beginning of a prompt.
         Command(Command) = "command",
+        /// **Unstable.** A skill. Requires the client's `session.commands.skill`.
+        Skill(Skill) = "skill",
     }
 }
 
@@ -32,6 +35,7 @@ impl AvailableCommand {
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Command(command) => Some(Cow::Borrowed(&command.name)),
+            Self::Skill(skill) => Some(Cow::Borrowed(&skill.name)),
             Self::Unknown(command) => command.members().get("name")?.decode().ok().map(Cow::Owned),
         }
     }
@@ -40,6 +44,7 @@ impl AvailableCommand {
     pub fn description(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Command(command) => Some(Cow::Borrowed(&command.description)),
+            Self::Skill(skill) => Some(Cow::Borrowed(&skill.description)),
             Self::Unknown(command) => {
                 command.members().get("description")?.decode().ok().map(Cow::Owned)
             }
@@ -81,6 +86,23 @@ object! {
     pub struct TextCommandInput {
         /// Placeholder text for an empty input.
         hint: String = "hint",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A skill that the user can invoke by a reference in a prompt.
+    ///
+    /// Spec: [`Skill`](https://agentclientprotocol.com/protocol/v2/draft/schema#skill)
+    pub struct Skill {
+        /// Name of the skill, unique among commands and skills, without whitespace.
+        name: String = "name",
+        /// Human-readable description.
+        description: String = "description",
+    }
+    optional {
+        /// Absolute path of the file that defines the skill, on the agent's machine.
+        path: AbsolutePath = "path" [default_on_error],
     }
     and "_meta"
 }

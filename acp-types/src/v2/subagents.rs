@@ -1,6 +1,6 @@
-//! **Unstable.** Subagents: sessions owned by a session, and messages between sessions.
+//! Subagents: sessions owned by a session, and messages between sessions.
 //!
-//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/schema#subagentupdate)
 use super::content::ContentBlock;
 use super::session_setup::AbsolutePath;
 use super::session_states::StateUpdate;
@@ -13,10 +13,10 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
 
 object! {
-    /// **Unstable.** A subagent begins or changes. In each member, absence keeps the value, `null`
+    /// A subagent begins or changes. In each member, absence keeps the value, `null`
     /// clears it, and a value replaces it.
     ///
-    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/schema#subagentupdate)
     pub struct SubagentUpdate {
         /// Identifier of the owned session. The first update with it precedes all other references.
         session_id: SessionId = "sessionId",
@@ -40,10 +40,10 @@ object! {
 }
 
 object! {
-    /// **Unstable.** A message from one session to another. In each member, absence keeps the
+    /// A message from one session to another. In each member, absence keeps the
     /// value, `null` clears it, and a value replaces it.
     ///
-    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessage)
+    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v2/schema#sessionmessage)
     pub struct SessionMessage {
         /// Identifier of the message in the session that reports it.
         message_id: MessageId = "messageId",
@@ -65,9 +65,9 @@ object! {
 }
 
 object! {
-    /// **Unstable.** Content to append to a message from one session to another.
+    /// Content to append to a message from one session to another.
     ///
-    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessagechunk)
+    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v2/schema#sessionmessagechunk)
     pub struct SessionMessageChunk {
         /// Identifier of the message.
         message_id: MessageId = "messageId",

@@ -1,4 +1,4 @@
-//! **Unstable.** The system prompt, as set by a client.
+//! The system prompt, as set by a client.
 //!
 //! Spec: [Client System Prompt](https://agentclientprotocol.com/rfds/client-system-prompt)
 use super::content::ContentBlock;
@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use jsonrpc_core::object;
 
 object! {
-    /// **Unstable.** Instructions for the model.
+    /// Instructions for the model.
     ///
-    /// Spec: [`SystemPrompt`](https://agentclientprotocol.com/protocol/v2/draft/schema#systemprompt)
+    /// Spec: [`SystemPrompt`](https://agentclientprotocol.com/protocol/v2/schema#systemprompt)
     pub struct SystemPrompt {
         /// The effect on the agent's own instructions.
         mode: SystemPromptMode = "mode",

@@ -5,8 +5,9 @@ use super::session_setup::AbsolutePath;
 use crate::shared::session_setup::SessionId;
 pub use crate::shared::terminals::TerminalId;
 use alloc::string::String;
-use jsonrpc_core::object;
-use jsonrpc_core::wire::Meta;
+use core::num::NonZeroU16;
+use jsonrpc_core::wire::{Fault, Meta, ValueReader, View, Wire};
+use jsonrpc_core::{__json_schema, object};
 
 object! {
     /// A terminal begins or changes. In each member, absence keeps the value, `null` clears it, and
@@ -78,13 +79,41 @@ object! {
     ///
     /// Spec: [`TerminalSize`](https://agentclientprotocol.com/protocol/v2/schema#terminalsize)
     pub struct TerminalSize by name {
-        /// Columns, at least 1.
-        cols: u16 = "cols",
-        /// Rows, at least 1.
-        rows: u16 = "rows",
+        /// Columns.
+        cols: TerminalLength = "cols",
+        /// Rows.
+        rows: TerminalLength = "rows",
     }
     and "_meta"
 }
+
+/// A number of columns or rows of a terminal, at least 1.
+///
+/// Spec: [`TerminalSize`](https://agentclientprotocol.com/protocol/v2/schema#terminalsize)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TerminalLength(
+    /// The number.
+    pub NonZeroU16,
+);
+
+impl Wire for TerminalLength {
+    fn blank() -> Self {
+        Self(NonZeroU16::MIN)
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        *self = Self(reader.integer("a nonzero u16")?);
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Unsigned(self.0.get().into())
+    }
+}
+
+object! { @serde TerminalLength }
+
+__json_schema! { TerminalLength, generator => object!(@schema NonZeroU16, generator) }
 
 object! {
     /// Operations that a client may perform on a terminal.

@@ -5,7 +5,7 @@ use super::content::ContentBlock;
 use super::diffs::Diff;
 use super::session_setup::AbsolutePath;
 use crate::shared::session_setup::SessionId;
-pub use crate::shared::tool_calls::{Terminal, ToolCallId, ToolKind};
+pub use crate::shared::tool_calls::{SessionReference, Terminal, ToolCallId, ToolKind};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -176,6 +176,8 @@ open_union! {
         Diff(Box<Diff>) = "diff",
         /// A terminal, shown while it runs.
         Terminal(Terminal) = "terminal",
+        /// A reference to another session.
+        Session(SessionReference) = "session",
     }
 }
 

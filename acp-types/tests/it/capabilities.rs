@@ -30,7 +30,10 @@ fn all_v1() -> capabilities::v1::Capabilities {
         json!({
             "fs": { "readTextFile": true, "writeTextFile": true }, "terminal": true,
             "auth": { "terminal": true }, "elicitation": { "form": {}, "url": {} },
-            "session": { "compaction": {}, "notices": {}, "configOptions": { "boolean": {} } },
+            "session": {
+                "compaction": {}, "notices": {}, "configOptions": { "boolean": {} }, "cursors": {},
+                "promptSuggestions": { "image": {}, "audio": {}, "embeddedContext": {} },
+            },
             "subagents": {}, "plan": {},
         }),
         json!({
@@ -39,7 +42,8 @@ fn all_v1() -> capabilities::v1::Capabilities {
             "mcpCapabilities": { "http": true, "sse": true, "acp": true },
             "sessionCapabilities": {
                 "list": {}, "delete": {}, "resume": {}, "close": {}, "fork": {}, "archive": {},
-                "status": {}, "title": {}, "additionalDirectories": {}, "systemPrompt": { "mode": { "override": {} } },
+                "status": {}, "title": {}, "options": {}, "additionalDirectories": {},
+                "systemPrompt": { "mode": { "override": {} } },
             },
         }),
         json!([{ "id": "key", "name": "Key" }]),
@@ -48,13 +52,19 @@ fn all_v1() -> capabilities::v1::Capabilities {
 
 fn all_v2() -> capabilities::v2::Capabilities {
     of_v2(
-        json!({ "auth": { "terminal": {} }, "elicitation": { "form": {}, "url": {} } }),
+        json!({
+            "auth": { "terminal": {} }, "elicitation": { "form": {}, "url": {} },
+            "session": {
+                "promptSuggestions": { "image": {}, "audio": {}, "embeddedContext": {} },
+                "commands": { "skill": {} },
+            },
+        }),
         json!({
             "providers": {}, "auth": { "status": {} },
             "session": {
-                "prompt": { "image": {}, "audio": {}, "embeddedContext": {} },
+                "prompt": { "image": {}, "audio": {}, "embeddedContext": {}, "skill": { "inline": {} } },
                 "mcp": { "stdio": {}, "http": {}, "acp": {} },
-                "delete": {}, "fork": {}, "archive": {}, "status": {}, "title": {},
+                "delete": {}, "fork": {}, "archive": {}, "status": {}, "title": {}, "options": {},
                 "additionalDirectories": {}, "systemPrompt": { "mode": { "override": {} } },
             },
         }),
@@ -205,6 +215,19 @@ fn subjects_of_version_1_have_requirements() {
         prompt_turn::SessionUpdate {
             "sessionUpdate": "session_message_chunk", "messageId": "m", "content": text
         } => subagents,
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "tool_call", "toolCallId": "c", "title": "t",
+            "content": [{ "type": "session", "sessionId": "child" }]
+        } => subagents,
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "tool_call_update", "toolCallId": "c",
+            "content": [{ "type": "session", "sessionId": "child" }]
+        } => subagents,
+        prompt_turn::SessionUpdate { "sessionUpdate": "cursor_update", "cursorId": "k" }
+            => needs("clientCapabilities.session.cursors"),
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "prompt_suggestions_update", "suggestions": []
+        } => needs("clientCapabilities.session.promptSuggestions"),
         prompt_turn::SessionUpdate { "sessionUpdate": "config_option_update", "configOptions": [] }
             => None,
         prompt_turn::SessionUpdate {
@@ -246,7 +269,18 @@ fn subjects_of_version_2_have_requirements() {
             => needs("capabilities.session.prompt.audio"),
         content::ContentBlock { "type": "resource", "resource": { "uri": "u", "text": "" } }
             => needs("capabilities.session.prompt.embeddedContext"),
+        content::ContentBlock { "type": "skill", "name": "review" }
+            => needs("capabilities.session.prompt.skill"),
         content::ContentBlock { "type": "hologram" } => UNKNOWN,
+        slash_commands::AvailableCommand { "type": "command", "name": "n", "description": "d" }
+            => None,
+        slash_commands::AvailableCommand { "type": "skill", "name": "n", "description": "d" }
+            => needs("capabilities.session.commands.skill"),
+        slash_commands::AvailableCommand { "type": "macro", "name": "n", "description": "d" }
+            => UNKNOWN,
+        prompt_lifecycle::SessionUpdate { "sessionUpdate": "cursor_update", "cursorId": "k" }
+            => session,
+        prompt_lifecycle::SessionUpdate { "sessionUpdate": "replay_complete" } => session,
         prompt_lifecycle::SessionUpdate {
             "sessionUpdate": "notice", "severity": "info", "title": "t"
         } => session,
@@ -307,4 +341,48 @@ fn members_of_session_setup_have_requirements() {
     );
     assert_eq!(all_v1().allows(first), Ok(()));
     assert_eq!(all_v2().allows(second), Ok(()));
+    let first = capabilities::v1::Subject::InitialConfigOptions;
+    let second = capabilities::v2::Subject::InitialConfigOptions;
+    let path = "agentCapabilities.sessionCapabilities.options";
+    assert_eq!(reason(none_v1().allows(first)), needs(path));
+    assert_eq!(reason(none_v2().allows(second)), needs("capabilities.session.options"));
+    assert_eq!(all_v1().allows(first), Ok(()));
+    assert_eq!(all_v2().allows(second), Ok(()));
+}
+
+/// A suggestion has to be supported by the client, and its content by both sides.
+#[test]
+fn suggestions_need_both_sides() {
+    let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
+    let image = json!({
+        "sessionUpdate": "prompt_suggestions_update",
+        "suggestions": [{ "prompt": [{ "type": "image", "data": "", "mimeType": "image/png" }] }],
+    });
+    let supports = json!({ "session": { "promptSuggestions": { "image": {} } } });
+    let offers = json!({ "session": { "promptSuggestions": {} } });
+
+    let update = read::<v1::prompt_turn::SessionUpdate>(&image);
+    let accepts = json!({ "promptCapabilities": { "image": true } });
+    let of_both = of_v1(supports.clone(), accepts.clone(), Value::Null);
+    let of_agent = of_v1(offers.clone(), accepts, Value::Null);
+    let of_client = of_v1(supports.clone(), json!({}), Value::Null);
+    assert_eq!(reason(of_both.allows(&update)), None);
+    let path = "clientCapabilities.session.promptSuggestions.image";
+    assert_eq!(reason(of_agent.allows(&update)), needs(path));
+    let path = "agentCapabilities.promptCapabilities.image";
+    assert_eq!(reason(of_client.allows(&update)), needs(path));
+
+    let update = read::<v2::prompt_lifecycle::SessionUpdate>(&image);
+    let accepts = json!({ "session": { "prompt": { "image": {} } } });
+    let of_both = of_v2(supports.clone(), accepts.clone(), json!([]));
+    let of_agent = of_v2(offers, accepts.clone(), json!([]));
+    let of_client = of_v2(supports, json!({ "session": {} }), json!([]));
+    let of_neither = of_v2(json!({}), accepts, json!([]));
+    assert_eq!(reason(of_both.allows(&update)), None);
+    let path = "capabilities.session.promptSuggestions.image";
+    assert_eq!(reason(of_agent.allows(&update)), needs(path));
+    let path = "capabilities.session.prompt.image";
+    assert_eq!(reason(of_client.allows(&update)), needs(path));
+    let path = "capabilities.session.promptSuggestions";
+    assert_eq!(reason(of_neither.allows(&update)), needs(path));
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod capabilities;
 #[cfg(test)]
 mod client;

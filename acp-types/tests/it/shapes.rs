@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 ///
 /// | line | shape |
 /// |---|---|
-/// | `str bool u16 u32 u64 i32 i64 f64 any id error` | a value; `id` is the id of a JSON-RPC request, `error` its error |
+/// | `str bool u16 n16 u32 u64 i32 i64 f64 any id key error` | a value; `id` is the id of a JSON-RPC request, `error` its error, `n16` is not 0, `key` has 1 to 255 characters |
 /// | `[T]`, `{T}` | array, object with values of `T` |
 /// | `name a b` | one of these strings, or another |
 /// | `object a! T, b? T, c* T, .. T` | members: required; optional; patched; flat |
@@ -256,7 +256,16 @@ impl Shapes {
             }
             Shape::ByTag(tag, variants) => self.variants(tag, variants),
             Shape::ByMember(variants) => {
-                variants.iter().map(|(_, payload)| self.members(payload)).collect()
+                let variants = variants.iter().map(|&(member, payload)| {
+                    let selects = move |(name, node): &(String, Node)| {
+                        name == member && !node.value().is_null()
+                    };
+                    let members = self.members(payload);
+                    members.prop_filter("`null` selects no variant", move |members| {
+                        members.iter().any(selects)
+                    })
+                });
+                variants.map(Strategy::boxed).collect()
             }
             _ => Vec::new(),
         };
@@ -300,6 +309,8 @@ impl Shapes {
             "str" => string().boxed(),
             "bool" => any::<bool>().prop_map(Value::from).boxed(),
             "u16" => any::<u16>().prop_map(Value::from).boxed(),
+            "n16" => (1..=u16::MAX).prop_map(Value::from).boxed(),
+            "key" => prop_oneof!["\\PC{1,6}", "[\"\\\\é]{255}"].prop_map(Value::from).boxed(),
             "u32" => any::<u32>().prop_map(Value::from).boxed(),
             "u64" => any::<u64>().prop_map(Value::from).boxed(),
             "i64" => any::<i64>().prop_map(Value::from).boxed(),

@@ -102,7 +102,10 @@ const V1: &[WireType] = wire_types! { v1 {
         AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
         SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
         SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
-        SubagentCapabilities, PlanCapabilities
+        SubagentCapabilities, PlanCapabilities, SessionOptionsCapabilities,
+        PromptSuggestionsCapabilities, PromptSuggestionsImageCapabilities,
+        PromptSuggestionsAudioCapabilities, PromptSuggestionsEmbeddedContextCapabilities,
+        SessionCursorsCapabilities
     }
     mcp_over_acp {
         McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification, MessageMcpResponse,
@@ -118,6 +121,7 @@ const V1: &[WireType] = wire_types! { v1 {
         ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
         DisableProviderResponse
     }
+    prompt_suggestions { PromptSuggestionsUpdate, PromptSuggestion }
     proxy_chains {
         InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
         ProxySuccessorNotification, ProxySuccessorResponse
@@ -127,7 +131,12 @@ const V1: &[WireType] = wire_types! { v1 {
         SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
         SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
         SetSessionConfigOptionRequest, SessionConfigOptionValue, SessionConfigOptionBoolean,
-        SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate
+        SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate,
+        InitialSessionConfigOption
+    }
+    session_cursors {
+        CursorId, CursorUpdate, CursorCapabilities, CursorForkCapabilities, CursorAnchor,
+        CursorAnchorPosition, CursorMessageAnchor, CursorToolCallAnchor, CursorCompactionAnchor
     }
     session_list {
         ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest,
@@ -143,7 +152,8 @@ const V1: &[WireType] = wire_types! { v1 {
         SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest, LoadSessionResponse,
         ResumeSessionRequest, ResumeSessionResponse, CloseSessionRequest, CloseSessionResponse,
         ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp, McpServerSse,
-        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable, SessionOptionsRequest,
+        SessionOptionsResponse
     }
     session_status { SessionStatusRequest, SessionStatusResponse, SessionStatus }
     slash_commands {
@@ -165,7 +175,7 @@ const V1: &[WireType] = wire_types! { v1 {
         ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus,
         ToolCallContent, Content, Diff, Terminal, ToolCallLocation, RequestPermissionRequest,
         PermissionOption, PermissionOptionKind, RequestPermissionResponse, RequestPermissionOutcome,
-        SelectedPermissionOutcome
+        SelectedPermissionOutcome, SessionReference
     }
 } };
 
@@ -185,7 +195,7 @@ const V2: &[WireType] = wire_types! { v2 {
     content {
         MediaType, ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, Icon,
         IconTheme, EmbeddedResource, EmbeddedResourceResource, TextResourceContents,
-        BlobResourceContents, Annotations, Role
+        BlobResourceContents, Annotations, Role, SkillReference
     }
     diffs {
         Diff, DiffChange, DiffOperation, DiffPathChange, DiffPathPairChange, DiffFileType,
@@ -211,7 +221,12 @@ const V2: &[WireType] = wire_types! { v2 {
         SessionAdditionalDirectoriesCapabilities, AgentAuthCapabilities, ProvidersCapabilities,
         AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
         SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
-        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities
+        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+        SessionOptionsCapabilities, PromptSuggestionsCapabilities,
+        PromptSuggestionsImageCapabilities, PromptSuggestionsAudioCapabilities,
+        PromptSuggestionsEmbeddedContextCapabilities, ClientSessionCapabilities,
+        CommandsCapabilities, CommandsSkillCapabilities, PromptSkillCapabilities,
+        PromptSkillInlineCapabilities
     }
     mcp_over_acp {
         McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification, MessageMcpResponse,
@@ -227,13 +242,14 @@ const V2: &[WireType] = wire_types! { v2 {
     prompt_lifecycle {
         MessageId, PromptRequest, PromptResponse, CancelSessionNotification,
         UpdateSessionNotification, SessionUpdate, ContentChunk, UserMessage, AgentMessage,
-        AgentThought, UsageUpdate, Cost
+        AgentThought, UsageUpdate, Cost, IdempotencyKey
     }
     providers {
         ProviderId, LlmProtocol, ListProvidersRequest, ListProvidersResponse, ProviderInfo,
         ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
         DisableProviderResponse
     }
+    prompt_suggestions { PromptSuggestionsUpdate, PromptSuggestion }
     proxy_chains {
         InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
         ProxySuccessorNotification, ProxySuccessorResponse
@@ -243,9 +259,14 @@ const V2: &[WireType] = wire_types! { v2 {
         SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
         SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
         SetSessionConfigOptionRequest, SessionConfigOptionValue, SessionConfigOptionBoolean,
-        SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate
+        SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate,
+        InitialSessionConfigOption
     }
     session_delete { DeleteSessionRequest, DeleteSessionResponse }
+    session_cursors {
+        CursorId, CursorUpdate, CursorCapabilities, CursorForkCapabilities, CursorAnchor,
+        CursorAnchorPosition, CursorMessageAnchor, CursorToolCallAnchor, CursorCompactionAnchor
+    }
     session_list {
         SessionListCursor, ListSessionsRequest, ListSessionsResponse, SessionInfo,
         SessionInfoUpdate, ArchiveSessionRequest, ArchiveSessionResponse, UnarchiveSessionRequest,
@@ -256,7 +277,8 @@ const V2: &[WireType] = wire_types! { v2 {
         SessionId, AbsolutePath, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
         ReplayFrom, ReplayFromStart, ResumeSessionResponse, CloseSessionRequest,
         CloseSessionResponse, ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp,
-        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable, SessionOptionsRequest,
+        SessionOptionsResponse, ReplayComplete
     }
     session_states {
         StateUpdate, RunningStateUpdate, RequiresActionStateUpdate, UnknownStateUpdate,
@@ -265,7 +287,8 @@ const V2: &[WireType] = wire_types! { v2 {
     }
     session_status { SessionStatusRequest, SessionStatusResponse, SessionStatus }
     slash_commands {
-        AvailableCommandsUpdate, AvailableCommand, Command, AvailableCommandInput, TextCommandInput
+        AvailableCommandsUpdate, AvailableCommand, Command, AvailableCommandInput, TextCommandInput,
+        Skill
     }
     subagents {
         SubagentUpdate, SubagentSessionCapabilities, SessionCancelCapabilities, SessionMessage,
@@ -274,13 +297,13 @@ const V2: &[WireType] = wire_types! { v2 {
     system_prompt { SystemPrompt, SystemPromptMode }
     terminals {
         TerminalId, TerminalUpdate, TerminalOutput, TerminalOutputChunk, TerminalExitStatus,
-        TerminalSize, TerminalCapabilities, TerminalCancelCapabilities, CancelTerminalRequest,
+        TerminalSize, TerminalLength, TerminalCapabilities, TerminalCancelCapabilities, CancelTerminalRequest,
         CancelTerminalResponse
     }
     tool_calls {
         ToolCallId, ToolCallUpdate, ToolCallContentChunk, ToolCallCapabilities,
         ToolCallCancelCapabilities, CancelToolCallRequest, CancelToolCallResponse, ToolKind,
-        ToolCallStatus, ToolCallContent, Content, Terminal, ToolCallLocation
+        ToolCallStatus, ToolCallContent, Content, Terminal, ToolCallLocation, SessionReference
     }
 } };
 

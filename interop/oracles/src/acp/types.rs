@@ -80,7 +80,7 @@ macro_rules! types {
 pub const V1: &[Type] = types! { v1 {
     agent_plan {
         Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, PlanId, PlanUpdate, PlanUpdateContent,
-        PlanItems, PlanFile, PlanMarkdown, PlanRemoved
+        PlanItems, PlanMarkdown, PlanRemoved
     }
     authentication {
         AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, AuthenticateRequest,
@@ -121,7 +121,10 @@ pub const V1: &[Type] = types! { v1 {
         AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
         SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
         SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
-        SubagentCapabilities, PlanCapabilities
+        SubagentCapabilities, PlanCapabilities, SessionOptionsCapabilities,
+        PromptSuggestionsCapabilities, PromptSuggestionsImageCapabilities,
+        PromptSuggestionsAudioCapabilities, PromptSuggestionsEmbeddedContextCapabilities,
+        SessionCursorsCapabilities
     }
     mcp_over_acp {
         McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification,
@@ -139,6 +142,7 @@ pub const V1: &[Type] = types! { v1 {
         ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
         DisableProviderResponse
     }
+    prompt_suggestions { PromptSuggestionsUpdate, PromptSuggestion }
     proxy_chains {
         InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
         ProxySuccessorNotification, ProxySuccessorResponse
@@ -147,7 +151,12 @@ pub const V1: &[Type] = types! { v1 {
         SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
         SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
         SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
-        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, ConfigOptionUpdate
+        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, ConfigOptionUpdate,
+        InitialSessionConfigOption
+    }
+    session_cursors {
+        CursorId, CursorUpdate, CursorCapabilities, CursorForkCapabilities, CursorAnchor,
+        CursorAnchorPosition, CursorMessageAnchor, CursorToolCallAnchor, CursorCompactionAnchor
     }
     session_list {
         ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest,
@@ -163,7 +172,8 @@ pub const V1: &[Type] = types! { v1 {
         SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest, LoadSessionResponse,
         ResumeSessionRequest, ResumeSessionResponse, CloseSessionRequest, CloseSessionResponse,
         ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp, McpServerSse,
-        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable, SessionOptionsRequest,
+        SessionOptionsResponse
     }
     session_status {
         SessionStatusRequest, SessionStatusResponse, SessionStatus
@@ -189,7 +199,7 @@ pub const V1: &[Type] = types! { v1 {
         ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus,
         ToolCallContent, Content, Diff, Terminal, ToolCallLocation, RequestPermissionRequest,
         PermissionOption, PermissionOptionKind, RequestPermissionResponse,
-        RequestPermissionOutcome, SelectedPermissionOutcome
+        RequestPermissionOutcome, SelectedPermissionOutcome, SessionReference
     }
 } };
 
@@ -197,7 +207,7 @@ pub const V1: &[Type] = types! { v1 {
 pub const V2: &[Type] = types! { v2 {
     agent_plan {
         PlanId, PlanUpdate, PlanUpdateContent, PlanItems, PlanEntry, PlanEntryPriority,
-        PlanEntryStatus, PlanFile, PlanMarkdown, PlanRemoved
+        PlanEntryStatus, PlanMarkdown, PlanRemoved
     }
     authentication {
         AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, LoginAuthRequest,
@@ -213,7 +223,7 @@ pub const V2: &[Type] = types! { v2 {
     content {
         MediaType, ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, Icon,
         IconTheme, EmbeddedResource, EmbeddedResourceResource, TextResourceContents,
-        BlobResourceContents, Annotations, Role
+        BlobResourceContents, Annotations, Role, SkillReference
     }
     diffs {
         Diff, DiffChange, DiffPathChange, DiffPathPairChange, DiffFileType, DiffPatch,
@@ -241,7 +251,12 @@ pub const V2: &[Type] = types! { v2 {
         SessionAdditionalDirectoriesCapabilities, AgentAuthCapabilities, ProvidersCapabilities,
         AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
         SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
-        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities
+        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+        SessionOptionsCapabilities, PromptSuggestionsCapabilities,
+        PromptSuggestionsImageCapabilities, PromptSuggestionsAudioCapabilities,
+        PromptSuggestionsEmbeddedContextCapabilities, ClientSessionCapabilities,
+        CommandsCapabilities, CommandsSkillCapabilities, PromptSkillCapabilities,
+        PromptSkillInlineCapabilities
     }
     mcp_over_acp {
         McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification,
@@ -259,13 +274,14 @@ pub const V2: &[Type] = types! { v2 {
     prompt_lifecycle {
         MessageId, PromptRequest, PromptResponse, CancelSessionNotification,
         UpdateSessionNotification, SessionUpdate, ContentChunk, UserMessage, AgentMessage,
-        AgentThought, UsageUpdate, Cost
+        AgentThought, UsageUpdate, Cost, IdempotencyKey
     }
     providers {
         ProviderId, LlmProtocol, ListProvidersRequest, ListProvidersResponse, ProviderInfo,
         ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
         DisableProviderResponse
     }
+    prompt_suggestions { PromptSuggestionsUpdate, PromptSuggestion }
     proxy_chains {
         InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
         ProxySuccessorNotification, ProxySuccessorResponse
@@ -274,10 +290,15 @@ pub const V2: &[Type] = types! { v2 {
         SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
         SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
         SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
-        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, ConfigOptionUpdate
+        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, ConfigOptionUpdate,
+        InitialSessionConfigOption
     }
     session_delete {
         DeleteSessionRequest, DeleteSessionResponse
+    }
+    session_cursors {
+        CursorId, CursorUpdate, CursorCapabilities, CursorForkCapabilities, CursorAnchor,
+        CursorAnchorPosition, CursorMessageAnchor, CursorToolCallAnchor, CursorCompactionAnchor
     }
     session_list {
         SessionListCursor, ListSessionsRequest, ListSessionsResponse, SessionInfo,
@@ -289,7 +310,8 @@ pub const V2: &[Type] = types! { v2 {
         SessionId, AbsolutePath, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
         ReplayFrom, ReplayFromStart, ResumeSessionResponse, CloseSessionRequest,
         CloseSessionResponse, ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp,
-        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable, SessionOptionsRequest,
+        SessionOptionsResponse, ReplayComplete
     }
     session_states {
         StateUpdate, RunningStateUpdate, RequiresActionStateUpdate, UnknownStateUpdate,
@@ -300,7 +322,8 @@ pub const V2: &[Type] = types! { v2 {
         SessionStatusRequest, SessionStatusResponse, SessionStatus
     }
     slash_commands {
-        AvailableCommandsUpdate, AvailableCommand, Command, AvailableCommandInput, TextCommandInput
+        AvailableCommandsUpdate, AvailableCommand, Command, AvailableCommandInput,
+        TextCommandInput, Skill
     }
     subagents {
         SubagentUpdate, SubagentSessionCapabilities, SessionCancelCapabilities, SessionMessage,
@@ -317,6 +340,6 @@ pub const V2: &[Type] = types! { v2 {
     tool_calls {
         ToolCallId, ToolCallUpdate, ToolCallContentChunk, ToolCallCapabilities,
         ToolCallCancelCapabilities, CancelToolCallRequest, CancelToolCallResponse, ToolKind,
-        ToolCallStatus, ToolCallContent, Content, Terminal, ToolCallLocation
+        ToolCallStatus, ToolCallContent, Content, Terminal, ToolCallLocation, SessionReference
     }
 } };

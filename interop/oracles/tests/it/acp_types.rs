@@ -30,6 +30,7 @@ const WITH_OPEN_SHAPE: &[&str] = &[
     "AuthMethod",
     "AvailableCommand",
     "CreateElicitationRequest",
+    "InitialSessionConfigOption",
     "PlanUpdateContent",
     "SetSessionConfigOptionRequest",
 ];
