@@ -25,6 +25,17 @@ const INTENDED = [
   },
 ];
 
+/**
+ * The newest release of the SDK has schema 1.15.1: it lacks types, and has other rules for values with the members, updates and
+ * variants of schema 1.20.
+ */
+const NEWER = /"(prompt_suggestions_update|cursor_update|replay_complete|compaction_update|cursorId|idempotencyKey)"|"type":"(session|skill)"/;
+const isNewer = ({ version, type, value }) =>
+  !ZOD[version][`z${type}`] ||
+  type === "CompactionUpdate" ||
+  (/^(New|Load|Resume|Fork)SessionRequest$/.test(type) && value?.configOptions !== undefined) ||
+  NEWER.test(JSON.stringify(value));
+
 const lines = readFileSync(0, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
 const part = (value, pointer) => {
   const names = pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -34,11 +45,15 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 await check(`acp-types × zod types of the TypeScript SDK: ${lines.length} values`, () => {
   if (lines.length < 30_000) throw new Error("too few values");
-  const tally = { taken: 0, refused: 0, open: 0 };
+  const tally = { taken: 0, refused: 0, open: 0, newer: 0 };
   const seen = new Set();
   const differences = [];
   for (const line of lines) {
     const { version, type, change, at, value, official, ours, told } = line;
+    if (isNewer(line)) {
+      tally.newer += 1;
+      continue;
+    }
     const theirs = ZOD[version][`z${type}`].safeParse(value);
     let problem;
     if (theirs.success && ours === null) problem = "ours";
@@ -55,6 +70,7 @@ await check(`acp-types × zod types of the TypeScript SDK: ${lines.length} value
     else differences.push(`${version} ${type} ${change} ${at}, refused by ${problem}: ${JSON.stringify(value)}`);
   }
   if (differences.length) throw new Error(`${differences.length} differences\n${differences.slice(0, 50).join("\n")}`);
+  if (tally.newer > lines.length / 5) throw new Error(`${tally.newer} values are not compared`);
   if (seen.size !== INTENDED.length) throw new Error("an intended difference does not occur");
-  console.log(`     accepted by both ${tally.taken}, refused by both ${tally.refused}, accepted only by acp-types ${tally.open}`);
+  console.log(`     accepted by both ${tally.taken}, refused by both ${tally.refused}, accepted only by acp-types ${tally.open}, newer than the SDK ${tally.newer}`);
 });
