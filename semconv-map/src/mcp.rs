@@ -20,6 +20,7 @@
 //! | a result | unset |
 //! | a tool result with `isError` | Error, `tool_error` |
 //! | a JSON-RPC error | Error, the code, also as `rpc.response.status_code`; the message with content capture |
+//! | one of [`CLIENT_ERRORS`] on a SERVER span, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) | unset, without `error.type`; the code as `rpc.response.status_code` |
 //! | `notifications/cancelled` from the sender | unset, `jsonrpc.request.end` = `cancelled`, and the event `mcp.cancelled` |
 //! | the connection ends | Error, `connection_closed` |
 //!
@@ -40,7 +41,7 @@ use crate::policy::Policy;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
-use jsonrpc_core::find_member;
+use jsonrpc_core::{ErrorCode, find_member};
 
 /// Methods that may be part of a span name: those of the versions 2025-11-25 and 2026-07-28 and of
 /// the extension for tasks, in both directions.
@@ -81,6 +82,19 @@ pub const METHODS: &[&str] = &[
     "tasks/update",
     "tools/call",
     "tools/list",
+];
+
+/// JSON-RPC error codes for requests that the server could not serve because of its client: parse
+/// error, invalid request, method not found, invalid params, resource not found. In the development
+/// version of the conventions, they are no errors of SERVER spans.
+///
+/// Spec: [MCP server](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md#server)
+pub const CLIENT_ERRORS: &[ErrorCode] = &[
+    ErrorCode::PARSE_ERROR,
+    ErrorCode::INVALID_REQUEST,
+    ErrorCode::METHOD_NOT_FOUND,
+    ErrorCode::INVALID_PARAMS,
+    ErrorCode(-32002),
 ];
 
 /// Sets the attributes of a request and returns the span name. The id is text, and absent for

@@ -22,6 +22,7 @@ mod capture;
 /// | tool arguments and results other than objects | unchanged | unchanged | the member `value` of an object |
 /// | a completed compaction | an event | an event | an event, and a part of the message |
 /// | `gen_ai.provider.name` | on turns and subagents | on turns and subagents | on turns, and in the event with their content |
+/// | MCP errors that the client caused, on SERVER spans | Error, `error.type` | Error, `error.type` | unset, see [`mcp::CLIENT_ERRORS`](crate::mcp::CLIENT_ERRORS) |
 /// | `gen_ai.request.reasoning.level`, `gen_ai.conversation.compacted` | | | in the event with the content of a turn |
 /// | metrics | [table](crate::metric) | [table](crate::metric) | [table](crate::metric) |
 ///
@@ -46,6 +47,8 @@ pub struct Profile {
     pub(crate) subagent_provider: bool,
     /// Whether the content event of a turn has a provider, the reasoning level and compactions.
     pub(crate) inference_event: bool,
+    /// Whether errors that an MCP client caused are no errors of SERVER spans.
+    pub(crate) ignores_client_errors: bool,
     pub(crate) metrics: [&'static [Row]; 2],
 }
 
@@ -80,6 +83,7 @@ impl Profile {
         compaction_part: false,
         subagent_provider: true,
         inference_event: false,
+        ignores_client_errors: false,
         metrics: metric::V1_39,
     };
 
@@ -96,6 +100,7 @@ impl Profile {
         compaction_part: false,
         subagent_provider: true,
         inference_event: false,
+        ignores_client_errors: false,
         metrics: metric::V1_41,
     };
 
@@ -114,6 +119,7 @@ impl Profile {
         compaction_part: true,
         subagent_provider: false,
         inference_event: true,
+        ignores_client_errors: true,
         metrics: metric::DEV,
     };
 

@@ -149,7 +149,7 @@ impl RpcTracker {
         let line = line.trim_ascii();
         if !line.starts_with(b"[") {
             if !line.is_empty() {
-                self.handle_message(direction, line);
+                self.handle_text(direction, line);
             }
             return;
         }
@@ -159,8 +159,15 @@ impl RpcTracker {
             return;
         };
         for message in batch.texts() {
-            self.handle_message(direction, message.as_bytes());
+            self.handle_text(direction, message.as_bytes());
         }
+    }
+
+    /// Handles a message that was already peeked to route it; otherwise like
+    /// [`handle_line`](Self::handle_line).
+    pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
+        self.spans.advance(now);
+        self.handle_message(direction, message);
     }
 
     /// Handles the end of the connection. All open spans end, and all state except the counters is
@@ -180,7 +187,8 @@ impl RpcTracker {
             }
         }
         self.measure_session();
-        (self.version, self.session_id) = (None, None);
+        self.version = None;
+        self.session_id = None;
     }
 
     /// Returns the next record, in order of occurrence. Call until it returns `None`.
@@ -199,13 +207,16 @@ impl RpcTracker {
         self.spans.counters(self.counters)
     }
 
-    fn handle_message(&mut self, direction: Direction, line: &[u8]) {
-        let Ok(message) = peek(line) else {
-            self.counters.invalid_lines += 1;
-            return;
-        };
+    fn handle_text(&mut self, direction: Direction, text: &[u8]) {
+        match peek(text) {
+            Ok(message) => self.handle_message(direction, &message),
+            Err(_) => self.counters.invalid_lines += 1,
+        }
+    }
+
+    fn handle_message(&mut self, direction: Direction, message: &Peeked<'_>) {
         if message.kind() == Kind::Response {
-            self.on_response(direction.reversed(), &message);
+            self.on_response(direction.reversed(), message);
             return;
         }
         let id = message.request_id();
@@ -215,7 +226,7 @@ impl RpcTracker {
         };
         let params = message.params().unwrap_or("{}");
         let meta = find_member(params, &["_meta"]);
-        let id_text = id.as_ref().and_then(|id| id_text(id, &message));
+        let id_text = id.as_ref().and_then(|id| id_text(id, message));
         let call = RpcCall { direction, id: id_text, method: &method, params, meta };
         match &id {
             Some(id) => self.on_request(call, id),
@@ -278,6 +289,10 @@ impl RpcTracker {
         let mut attributes = Attributes::default();
         let status = match (message.error(), message.result()) {
             (Some(error), _) => match wire::decode::<ErrorObject>(error) {
+                Ok(error) if self.is_client_error(asked, &error) => {
+                    lifecycle::set_status_code(&error, &mut attributes);
+                    Status::Unset
+                }
                 Ok(error) => lifecycle::failure(&self.policy, &error, &mut attributes),
                 Err(_) => {
                     self.counters.undecodable += 1;
@@ -378,6 +393,15 @@ impl RpcTracker {
         attributes.set_some(keys::NETWORK_TRANSPORT, self.policy.network_transport.clone());
         let lasted = self.spans.now().saturating_sub(began).as_secs_f64();
         self.spans.measure(metric, lasted, attributes);
+    }
+
+    /// Returns whether an error leaves the status of its span unset, because the observed side served
+    /// the request, and its peer caused the error.
+    fn is_client_error(&self, asked: Direction, error: &ErrorObject) -> bool {
+        self.policy.profile.ignores_client_errors
+            && self.is_mcp()
+            && asked == Direction::Received
+            && mcp::CLIENT_ERRORS.contains(&error.code)
     }
 
     fn is_mcp(&self) -> bool {

@@ -106,15 +106,19 @@ pub(crate) fn set_call(
 
 /// Sets the attributes of a JSON-RPC error and returns the span status.
 pub(crate) fn failure(policy: &Policy, error: &ErrorObject, attributes: &mut Attributes) -> Status {
-    let code = error.code.0.to_string();
-    attributes.set(keys::ERROR_TYPE, code.clone());
-    attributes.set(keys::RPC_RESPONSE_STATUS_CODE, code);
+    attributes.set(keys::ERROR_TYPE, error.code.0.to_string());
+    set_status_code(error, attributes);
     let (on_span, _) = policy.places(Gate::WithContent);
     let description = on_span.then(|| {
         let message = cut(&error.message, MAX_DESCRIPTION_BYTES).into();
         policy.redacted(ContentKind::ErrorMessage, message)
     });
     Status::Error { description }
+}
+
+/// Sets the code of a JSON-RPC error, without its meaning for the span.
+pub(crate) fn set_status_code(error: &ErrorObject, attributes: &mut Attributes) {
+    attributes.set(keys::RPC_RESPONSE_STATUS_CODE, error.code.0.to_string());
 }
 
 /// Sets the attributes of an error that cannot be decoded and returns the span status.

@@ -2,11 +2,12 @@
 use crate::lines::{error, notification, request, result};
 use crate::spans::{Span, Spans};
 use Direction::{Received, Sent};
+use jsonrpc_core::peek;
 use proptest::prelude::*;
 use semconv_map::metric;
 use semconv_map::rpc::{ConnectionEnd, Protocol};
 use semconv_map::span::{Parent, SpanKind};
-use semconv_map::{Direction, Limits, Policy, RpcTracker, keys, mcp};
+use semconv_map::{Direction, Limits, Policy, Profile, RpcTracker, keys, mcp};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -173,6 +174,54 @@ fn mcp_session_becomes_spans() {
             }
         );
         assert_eq!(lasted.value, 19.0.into());
+    }
+}
+
+/// In the development version, an error that the client caused leaves the status of the server's
+/// span unset, without `error.type`. It is an error of the client's span.
+///
+/// Spec: [MCP server](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md#server)
+#[test]
+fn client_errors_leave_mcp_server_spans_unset() {
+    let rows = [
+        ("-32700", true),
+        ("-32600", true),
+        ("-32601", true),
+        ("-32602", true),
+        ("-32002", true),
+        ("-32603", false),
+        ("-32000", false),
+        ("-32042", false),
+        ("1", false),
+    ];
+    let client_errors: Vec<_> = mcp::CLIENT_ERRORS.iter().map(|code| code.0.to_string()).collect();
+    let expected: Vec<_> = rows.iter().filter(|(_, is_unset)| *is_unset).map(|row| row.0).collect();
+    assert_eq!(client_errors, expected);
+    for (code, is_unset) in rows {
+        for (profile, protocol, asker, is_unset) in [
+            (Profile::GENAI_DEV, Protocol::McpServer, Received, is_unset),
+            (Profile::GENAI_DEV, Protocol::McpServer, Sent, false),
+            (Profile::GENAI_DEV, Protocol::McpClient, Sent, false),
+            (Profile::GENAI_DEV, Protocol::McpClient, Received, is_unset),
+            (Profile::GENAI_DEV, Protocol::JsonRpc(&["ping"]), Received, false),
+            (Profile::V1_41, Protocol::McpServer, Received, false),
+            (Profile::V1_39, Protocol::McpServer, Received, false),
+        ] {
+            let mut policy = Policy::default();
+            policy.profile = profile;
+            policy.record_metrics = true;
+            let mut run = RpcRun::new(policy, protocol);
+            run.line(asker, &request(1, "ping", json!({})));
+            run.line(asker.reversed(), &error(1, code.parse().unwrap(), "no"));
+            let span = run.span("ping");
+            let context = format!("{code}, {protocol:?}, {asker:?}, {}", profile.schema_url());
+            assert_eq!(span.is_error(), !is_unset, "{context}");
+            assert_eq!(span.str("error.type"), (!is_unset).then_some(code), "{context}");
+            assert_eq!(span.str("rpc.response.status_code"), Some(code), "{context}");
+            let measured = &run.spans.metrics[0];
+            let has_type = measured.attributes.iter().any(|it| it.key == keys::ERROR_TYPE);
+            assert_eq!(has_type, !is_unset, "{context}");
+        }
     }
 }
 
@@ -380,7 +429,8 @@ proptest! {
         let mut limits = Limits::default();
         (limits.open_spans, limits.records, limits.events_per_span) = sizes;
         let mut policy = Policy::default();
-        (policy.record_notifications, policy.record_metrics) = (record_notifications, true);
+        policy.record_notifications = record_notifications;
+        policy.record_metrics = true;
         let mut run = RpcRun::of(RpcTracker::with_limits(policy, protocol, limits));
         for (direction, line) in lines {
             run.tracker.handle_line(direction, Duration::ZERO, line.as_bytes());
@@ -392,5 +442,23 @@ proptest! {
             let shown = format!("{} {attributes:?} {:?} {:?}", span.start.name, span.events, span.end);
             prop_assert!(!shown.contains("canary"), "{}", shown);
         }
+    }
+
+    /// A line that was peeked has the records of the line.
+    #[test]
+    fn peeked_rpc_line_equals_line(lines in prop::collection::vec(lines(), 0..20)) {
+        let records = |is_peeked| {
+            let mut tracker = RpcTracker::new(Policy::default(), Protocol::McpServer);
+            for (direction, line) in &lines {
+                match peek(line.as_bytes()) {
+                    Ok(message) if is_peeked => tracker.handle_peeked(*direction, Duration::ZERO, &message),
+                    _ => tracker.handle_line(*direction, Duration::ZERO, line.as_bytes()),
+                }
+            }
+            tracker.close(Duration::ZERO, ConnectionEnd::Closed);
+            let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
+            (records, tracker.counters())
+        };
+        prop_assert_eq!(records(true), records(false));
     }
 }

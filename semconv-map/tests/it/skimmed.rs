@@ -282,8 +282,8 @@ proptest! {
         prop_assert_eq!(&peeked(&policy, lines(&said, "")), &expected);
     }
 
-    /// For lines that an agent numbers, of two sessions whose ids differ in a digit. The effect of a
-    /// text is the time of the first one in a turn.
+    /// For lines that an agent numbers, of two sessions with ids that differ in a digit. The effect of
+    /// a text is the time of the first one in a turn.
     #[test]
     fn numbered_texts_equal_decoded_texts(texts in prop::collection::vec(numbered_text(), 1..24)) {
         let line = |params: &String, is_skimmed: bool| match is_skimmed {
