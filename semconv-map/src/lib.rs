@@ -121,8 +121,6 @@
 #![doc = include_str!("opentelemetry.md")]
 //!
 #![doc = include_str!("decisions.md")]
-//!
-#![doc = include_str!("early_design.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::exhaustive_enums)]
