@@ -1,5 +1,6 @@
-//! Agents for the tests of the proxy, selected by the first argument.
+//! Agents and a server of MCP for the tests of the proxy, selected by the first argument.
 
+use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, thread};
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
         Some("demo") => return demo_agent::run_stdio(),
         Some("echo") => echo(),
         Some("ask-terminal") => ask_terminal(),
+        Some("mcp") => serve_mcp(),
         Some("exit") => std::process::exit(number().unwrap_or(1)),
         Some("arguments") => {
             say(&format!("{:?}\n", argument.into_iter().chain(arguments).collect::<Vec<_>>()))
@@ -54,7 +56,6 @@ fn echo() -> io::Result<()> {
     }
 }
 
-/// Continues after the end of the input.
 /// Requests a terminal, and writes the response to standard error.
 fn ask_terminal() -> io::Result<()> {
     say(concat!(
@@ -68,6 +69,48 @@ fn ask_terminal() -> io::Result<()> {
     Ok(())
 }
 
+/// Serves MCP with three tools: `add` succeeds, `fail` fails, and `ask` asks the user first.
+fn serve_mcp() -> io::Result<()> {
+    let mut waiting_call = None;
+    for line in io::stdin().lines() {
+        let Ok(message) = serde_json::from_str::<Value>(&line?) else { continue };
+        let text = |pointer| message.pointer(pointer).and_then(Value::as_str);
+        let id = message.get("id").cloned();
+        let content = |text: &str| json!([{ "type": "text", "text": text }]);
+        let call = (text("/method"), text("/params/name"));
+        let (id, mut answer) = match call {
+            (Some("initialize"), _) => {
+                let version = text("/params/protocolVersion");
+                let server = json!({ "name": "test", "version": "1" });
+                let result =
+                    json!({ "protocolVersion": version, "capabilities": {}, "serverInfo": server });
+                (id, json!({ "result": result }))
+            }
+            (Some("tools/call"), Some("add")) => {
+                (id, json!({ "result": { "content": content("3") } }))
+            }
+            (Some("tools/call"), Some("fail")) => {
+                (id, json!({ "result": { "content": content("no"), "isError": true } }))
+            }
+            (Some("tools/call"), Some("ask")) => {
+                waiting_call = id;
+                let schema = json!({ "type": "object", "properties": {} });
+                let question = json!({ "message": "Which?", "requestedSchema": schema });
+                (Some("q".into()), json!({ "method": "elicitation/create", "params": question }))
+            }
+            (Some(_), _) => (id, json!({ "error": { "code": -32601, "message": "unknown" } })),
+            (None, _) => (waiting_call.take(), json!({ "result": { "content": content("this") } })),
+        };
+        if let (Some(id), Some(answer)) = (id, answer.as_object_mut()) {
+            answer.insert("jsonrpc".to_owned(), "2.0".into());
+            answer.insert("id".to_owned(), id);
+            say(&format!("{}\n", json!(answer)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Continues after the end of the input.
 fn stay() -> io::Result<()> {
     say("ready\n")?;
     io::stdin().read_to_end(&mut Vec::new())?;

@@ -1,4 +1,4 @@
-//! The command of the agent, which may be the name of a known one.
+//! The command of the agent, which may be the name of a known one, or of an MCP server.
 use host::catalog::{Catalog, CatalogError, Launch, LaunchError, Programs};
 use host::permissions::{FileError, Files, Rules, read_rules};
 use std::collections::BTreeMap;
@@ -11,6 +11,15 @@ pub(crate) struct Command {
     pub(crate) variables: BTreeMap<String, String>,
     /// The name of the agent for rules: that of a known agent, else of the program.
     pub(crate) name: String,
+}
+
+impl Command {
+    /// Creates the command that consists of these words.
+    pub(crate) fn of_words(words: &[OsString]) -> Self {
+        let program = words.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
+        let name = program.to_string_lossy().into_owned();
+        Self { words: words.to_vec(), variables: BTreeMap::new(), name }
+    }
 }
 
 /// The words do not start an agent.
@@ -32,22 +41,20 @@ pub(crate) fn command(words: &[OsString], registry: Option<&Path>) -> Result<Com
     if let Some(warning) = catalog.warning() {
         eprintln!("acp-traces: {warning}");
     }
-    let program = words.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
-    let program = program.to_string_lossy().into_owned();
-    let as_given =
-        || Command { words: words.to_vec(), variables: BTreeMap::new(), name: program.clone() };
+    let as_given = Command::of_words(words);
     let text: Option<Vec<_>> = words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
-    let Some(text) = text else { return Ok(as_given()) };
+    let Some(text) = text else { return Ok(as_given) };
     match catalog.launch_words(text, &Programs::of_environment()) {
         // The guard of the agent reports it, with the error of the system.
-        Err(LaunchError::NotFound { hint: None, .. }) => Ok(as_given()),
+        Err(LaunchError::NotFound { hint: None, .. }) => Ok(as_given),
         Err(error) => Err(error.into()),
         Ok(Launch { words, variables, agent, is_downloaded, .. }) => {
             if let (Some(agent), true) = (&agent, is_downloaded) {
                 eprintln!("acp-traces: {agent} is not installed; running {}", words.join(" "));
             }
             let words = words.into_iter().map(OsString::from).collect();
-            Ok(Command { words, variables, name: agent.map_or(program, |id| id.to_string()) })
+            let name = agent.map_or(as_given.name, |id| id.to_string());
+            Ok(Command { words, variables, name })
         }
     }
 }

@@ -18,13 +18,14 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use traces::otlp::{Backend, Caller, Ids, Sampling, Setup, Tracing, Transport};
+use traces::otlp::{Backend, Caller, Ids, McpSide, Sampling, Setup, Tracing, Transport};
 
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
 /// Runs COMMAND as the agent and passes its standard input and output through, unchanged and
 /// without delay. The messages are converted into OpenTelemetry GenAI spans, which are sent to a
-/// collector over OTLP or written to a file.
+/// collector over OTLP or written to a file. With `--mcp`, COMMAND is a server of the Model Context
+/// Protocol (MCP).
 #[derive(Debug, Parser)]
 #[command(
     name = "acp-traces",
@@ -66,7 +67,7 @@ pub(crate) struct Options {
     ///
     /// A request that a rule allows or rejects is answered at once, and the editor does not get it.
     /// All other bytes are unchanged. Messages are buffered until they are complete.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "mcp")]
     pub(crate) permissions: Option<PathBuf>,
 
     /// Send metrics to the collector: durations of turns, tools and permissions, tokens, cost [env:
@@ -91,10 +92,11 @@ pub(crate) struct Options {
     pub(crate) grace: Duration,
 
     /// Document of the official agent registry, with names of agents in addition to the known ones
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "mcp")]
     pub(crate) agents: Option<PathBuf>,
 
-    /// Name of a known agent, such as `gemini`, or a command with its arguments
+    /// Name of a known agent, such as `gemini`, or a command with its arguments; with `--mcp` a
+    /// command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
@@ -202,6 +204,16 @@ pub(crate) struct SpanOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
+    /// Trace the Model Context Protocol (MCP), as SIDE of the connection sees it [default: client]
+    #[arg(
+        long,
+        value_name = "SIDE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client"
+    )]
+    pub(crate) mcp: Option<McpSide>,
+
     /// URL of the OTLP collector; over HTTP, /v1/traces is appended [env:
     /// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT] [default:
     /// http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
@@ -255,7 +267,11 @@ impl SpanOptions {
     /// Creates the tracing of a session.
     pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> Tracing {
         let sampling = Sampling::of_environment(PROGRAM);
-        Tracing::new(PROGRAM, policy, ids)
+        let tracing = match self.mcp {
+            None => Tracing::new(PROGRAM, policy, ids),
+            Some(side) => Tracing::new_mcp(PROGRAM, policy, side, ids),
+        };
+        tracing
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
             .with_setup(self.setup)
@@ -279,6 +295,7 @@ fn attribute(text: &str) -> Result<(String, String), &'static str> {
 
 const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
+       acp-traces --mcp [OPTIONS] -- <COMMAND>...
        acp-traces replay [OPTIONS] <TRANSCRIPT>
        acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
        acp-traces view [OPTIONS] <PATH>...

@@ -1,4 +1,5 @@
-//! A proxy between an editor and an ACP agent that converts the messages into OpenTelemetry spans.
+//! A proxy between an editor and an ACP agent, or between a client and an MCP server, that converts
+//! the messages into OpenTelemetry spans.
 //!
 //! ```text
 //!            ┌ relay ─ relay ┐   bytes, unchanged and at once

@@ -1,4 +1,4 @@
-//! Spans, metrics and log records of ACP connections, exported to an OTLP collector.
+//! Spans, metrics and log records of ACP and MCP connections, exported to an OTLP collector.
 //!
 //! ```text
 //! lines ─ Tracing ─┬─ spans ────────┐
@@ -24,6 +24,7 @@ mod logs;
 mod metric_client;
 mod metrics;
 mod own_span;
+mod protocol_tracker;
 mod sampling;
 mod setup;
 mod signal;
@@ -40,7 +41,7 @@ pub use logs::{LogEvent, Logs};
 pub use metrics::Metrics;
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
-pub use setup::{Caller, Setup};
+pub use setup::{Caller, McpSide, Setup};
 pub use signal::{Signal, Transport};
 pub use tracing::{Traced, Tracing};
 

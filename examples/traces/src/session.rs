@@ -5,7 +5,7 @@ use crate::agent;
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter};
 use crate::line_file::{OpenError, is_same};
-use crate::observe::{self, SharedWatch, Interception};
+use crate::observe::{self, Interception, SharedWatch};
 use crate::record::{self, Recording};
 use host::permissions::Watcher;
 use host::relay::{NotStarted, Session, SessionEnd, Watching};
@@ -28,7 +28,11 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         eprintln!("acp-traces: {error}");
         return Ok(ExitCode::from(2));
     }
-    let command = match agent::command(&options.command, options.agents.as_deref()) {
+    let command = match options.spans.mcp {
+        Some(_) => Ok(agent::Command::of_words(&options.command)),
+        None => agent::command(&options.command, options.agents.as_deref()),
+    };
+    let command = match command {
         Ok(command) => command,
         Err(error) => {
             eprintln!("acp-traces: {error}");

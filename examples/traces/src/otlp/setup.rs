@@ -1,4 +1,5 @@
-//! Traces of the requests that set up a connection, and of requests with a context of their sender.
+//! Traces of the requests that set up a connection, of requests with a context of their sender, and
+//! of the sides of MCP.
 
 use clap::ValueEnum;
 use opentelemetry::trace::{SpanId, Status};
@@ -28,6 +29,16 @@ pub enum Caller {
     Parent,
     /// The span of the request starts a trace of its own, with a link to it
     Link,
+}
+
+/// The side of an MCP connection that determines the kinds of spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[non_exhaustive]
+pub enum McpSide {
+    /// Requests of the client are CLIENT spans, those of the server SERVER spans
+    Client,
+    /// Requests of the client are SERVER spans, those of the server CLIENT spans
+    Server,
 }
 
 const METHODS: [&str; 5] =

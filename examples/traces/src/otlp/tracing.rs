@@ -4,8 +4,9 @@ use crate::otlp::Program;
 use crate::otlp::backend::Backend;
 use crate::otlp::ids::Ids;
 use crate::otlp::logs::LogEvent;
+use crate::otlp::protocol_tracker::ProtocolTracker;
 use crate::otlp::sampling::Sampling;
-use crate::otlp::setup::{Caller, Setup};
+use crate::otlp::setup::{Caller, McpSide, Setup};
 use crate::otlp::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, Peeked, RequestId, find_member};
@@ -13,6 +14,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
+use semconv_map::rpc::{Protocol, RpcTracker};
 use semconv_map::span::SpanHandle;
 use semconv_map::trace_context::{Injected, TRACEPARENT, TRACESTATE, inject};
 use semconv_map::{ClosedBy, Counters, Direction, Policy, Record, Tracker};
@@ -34,7 +36,7 @@ pub enum Traced<'a> {
 /// A tracker, and the assembly of its records.
 #[derive(Debug)]
 pub struct Tracing {
-    tracker: Tracker,
+    tracker: ProtocolTracker,
     spans: Spans,
     /// Whether events with content are log records.
     logs: bool,
@@ -48,14 +50,41 @@ pub struct Tracing {
 }
 
 impl Tracing {
-    /// Creates the tracing of one connection with a policy.
+    /// Creates the tracing of one ACP connection with a policy.
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
-        let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
-        let measures = policy.record_metrics;
-        let backend = Backend::default();
-        let common = Vec::new();
-        let tracker = Tracker::new(policy);
-        Self { spans, tracker, logs: false, measures, ended: None, backend, common }
+        Self::with_tracker(program, policy, ids, |policy| {
+            ProtocolTracker::Acp(Tracker::new(policy))
+        })
+    }
+
+    /// Creates the tracing of one MCP connection with a policy. `side` determines which requests
+    /// have CLIENT spans; directions of lines are those of the client in either case.
+    pub fn new_mcp(program: Program, policy: Policy, side: McpSide, ids: Ids) -> Self {
+        Self::with_tracker(program, policy, ids, |policy| match side {
+            McpSide::Client => {
+                ProtocolTracker::McpClient(RpcTracker::new(policy, Protocol::McpClient))
+            }
+            McpSide::Server => {
+                ProtocolTracker::McpServer(RpcTracker::new(policy, Protocol::McpServer))
+            }
+        })
+    }
+
+    fn with_tracker(
+        program: Program,
+        policy: Policy,
+        ids: Ids,
+        tracker: impl FnOnce(Policy) -> ProtocolTracker,
+    ) -> Self {
+        Self {
+            spans: Spans::new(program.scope(policy.profile.schema_url()), ids),
+            logs: false,
+            measures: policy.record_metrics,
+            ended: None,
+            backend: Backend::default(),
+            common: Vec::new(),
+            tracker: tracker(policy),
+        }
     }
 
     /// Sets the sampling. The default samples all spans.
@@ -93,7 +122,8 @@ impl Tracing {
     /// attribute of the conventions takes precedence over one with the same key.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend, common: Vec<KeyValue>) -> Self {
-        (self.backend, self.common) = (backend, common);
+        self.backend = backend;
+        self.common = common;
         self
     }
 
@@ -185,11 +215,7 @@ impl Tracing {
     /// A context of the client is replaced, because the span of its request is a child of it or
     /// links to it. A context of the agent is preserved, because its span is between that of the
     /// turn and that of its request.
-    pub fn inject<'a>(
-        &self,
-        direction: Direction,
-        message: &Peeked<'a>,
-    ) -> Option<Injected<'a>> {
+    pub fn inject<'a>(&self, direction: Direction, message: &Peeked<'a>) -> Option<Injected<'a>> {
         if message.kind() != Kind::Request {
             return None;
         }

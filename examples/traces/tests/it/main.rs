@@ -38,6 +38,8 @@ mod injection;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod permissions;
