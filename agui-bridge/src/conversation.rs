@@ -76,6 +76,7 @@ use crate::quirks::Quirks;
 use crate::{Begun, Failure, Translator};
 use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
+use agui_types::id::RunId;
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -310,6 +311,11 @@ impl Conversation {
     /// Returns the data with which another process can continue the session.
     pub fn remembered(&self) -> Option<&Remembered> {
         self.remembered.as_ref()
+    }
+
+    /// Returns the id of the open run.
+    pub(crate) fn open_run(&self) -> Option<&RunId> {
+        self.active.as_ref().map(|run| &run.run_id)
     }
 
     /// Returns whether a run is open or waits.

@@ -1,21 +1,20 @@
 //! One connection to an agent with its conversations, without I/O. Input: lines and run inputs.
-//! Output: lines and numbered frames.
+//! Output: lines, and the events of runs in order.
 //!
-//! A [`Hub`] combines [`acp_types::client`], a [`Conversation`] for each thread, and a [`RunLog`]
-//! for each run. The program only moves bytes: lines between the hub and an agent, inputs and
-//! frames between the hub and pages.
+//! A [`Hub`] combines [`acp_types::client`] and a [`Conversation`] for each thread. The program
+//! moves bytes: lines between the hub and an agent, inputs and events between the hub and pages.
 //!
 //! # Run loop
 //!
 //! After each `handle_*`: transmit the lines of [`poll_transmit`](Hub::poll_transmit), take
-//! [`poll_event`](Hub::poll_event) until it returns `None`, wake readers of runs, and arm a timer
-//! for [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from
-//! [`poll_frame`](Hub::poll_frame), or reads one run by number with [`read`](Hub::read) after
-//! [`poll_changed`](Hub::poll_changed) has returned it.
+//! [`poll_event`](Hub::poll_event) and [`poll_run`](Hub::poll_run) until they return `None`, and
+//! arm a timer for [`poll_timeout`](Hub::poll_timeout).
 //!
-//! Output of the agent is stored in the logs immediately. A slow or missing reader of one thread
-//! does not delay others. A log is compacted within its limits. A run that exceeds its log fails
-//! with `LIMIT_EXCEEDED`.
+//! The hub keeps no events: the program [appends](HubRunEvent::append_to) them to the run's
+//! [`RunLog`](agui_types::run_log::RunLog), which any number of readers read at their own pace. So
+//! a slow or missing reader delays neither the agent nor another thread. A log that
+//! [is full](agui_types::run_log::RunLog::is_full) is reported with
+//! [`handle_full`](Hub::handle_full), and its run fails.
 //!
 //! ```
 //! use acp_types::client;
@@ -23,6 +22,7 @@
 //! use agui_bridge::conversation::{Accepted, ConversationOptions};
 //! use agui_bridge::hub::{Hub, HubOptions};
 //! use agui_types::input::RunAgentInput;
+//! use agui_types::run_log::{Read, RunLog, RunLogLimits};
 //! use core::time::Duration;
 //! use jsonrpc_core::wire::decode;
 //!
@@ -31,7 +31,9 @@
 //! hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
-//! assert_eq!(hub.handle_run("t", decode::<RunAgentInput>(posted)?, now)?, Accepted::Queued);
+//! let input: RunAgentInput = decode(posted)?;
+//! let mut log = RunLog::new(&input, RunLogLimits { events: 20_000, bytes: 8 << 20 });
+//! assert_eq!(hub.handle_run("t", input, now)?, Accepted::Queued);
 //! // Lines of an agent, which a program reads from a pipe.
 //! for line in [
 //!     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
@@ -43,20 +45,25 @@
 //! }
 //! let sent: Vec<_> = core::iter::from_fn(|| hub.poll_transmit()).collect();
 //! assert_eq!(sent.len(), 3); // initialize, session/new, session/prompt
-//! let frame = hub.poll_frame().ok_or("no frame")?;
-//! assert_eq!((frame.thread.as_str(), frame.run_id.as_str(), frame.last), ("t", "r", 5));
-//! assert!(frame.has_ended && frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
+//! while let Some(event) = hub.poll_run() {
+//!     assert_eq!(&*event.thread, "t");
+//!     event.append_to(&mut log)?;
+//! }
+//! assert!(log.has_ended());
+//! let Read::Frames(frames) = log.read(0, 64 << 10) else { return Err("no frames".into()) };
+//! assert_eq!(frames.last, 5);
+//! assert!(frames.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::CancelReason;
+use crate::Failure;
 use crate::PermissionDecision;
 use crate::conversation::{Accepted, Conversation, RefusedServers, RunRequest, SettingKey};
 use acp_types::client::{Call, CallKey, Connection, RequestKey, SessionKey, Transmit};
 use agui_types::id::RunId;
-use agui_types::run_log::{Frames, Read, RunLog};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::{Peeked, peek};
@@ -66,16 +73,17 @@ mod drive;
 mod event;
 mod login;
 mod options;
-mod runs;
+mod run_event;
 mod shape;
 mod text;
 mod text_piece;
 mod threads;
 mod version;
 
-pub use event::{ChangedRun, Frame, HubEvent, HubRefused};
+pub use event::{HubEvent, HubRefused};
 pub use options::HubOptions;
-use runs::Runs;
+use run_event::RunEvents;
+pub use run_event::{HubRunEvent, HubRunOutput};
 use text::FastTexts;
 use threads::{ThreadNumber, Threads};
 
@@ -103,7 +111,7 @@ pub struct Hub {
     /// Transports of MCP that the agent did not accept, for the sessions of further threads.
     refused_servers: RefusedServers,
     threads: Threads,
-    runs: Runs,
+    run_events: RunEvents,
     texts: FastTexts,
     /// Thread of the current line, if the line is a piece of text.
     text_thread: Option<ThreadNumber>,
@@ -113,6 +121,9 @@ pub struct Hub {
     setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
     events: VecDeque<HubEvent>,
 }
+
+/// Error message of a run with a full log.
+const RUN_FULL: &str = "The run has more output than its log holds.";
 
 /// Progress of the login.
 #[derive(Debug)]
@@ -133,7 +144,7 @@ impl Hub {
             needs_login: false,
             refused_servers: options.refused_servers,
             threads: Threads::default(),
-            runs: Runs::default(),
+            run_events: RunEvents::default(),
             texts: FastTexts::default(),
             text_thread: None,
             decided: None,
@@ -213,10 +224,6 @@ impl Hub {
         run: impl Into<RunRequest>,
         now: Duration,
     ) -> Result<Accepted, HubRefused> {
-        let run = run.into();
-        if !self.runs.make_room(self.options.max_runs, self.options.max_log_bytes) {
-            return Err(HubRefused::TooManyRuns);
-        }
         let number = match self.threads.find(thread) {
             Some(number) => number,
             None => self.insert_default(thread, now)?,
@@ -224,11 +231,7 @@ impl Hub {
         let Some(entry) = self.threads.get_mut(number) else {
             return Err(HubRefused::TooManyThreads);
         };
-        let input = run.input.clone();
         let accepted = entry.conversation.handle_run(run, now);
-        if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = &accepted {
-            self.runs.insert(number, &input, self.options.log);
-        }
         self.settle(number, now);
         Ok(accepted?)
     }
@@ -244,6 +247,16 @@ impl Hub {
         let cancel =
             |conversation: &mut Conversation| conversation.handle_cancel(run_id, reason, now);
         self.with_conversation(thread, now, cancel).unwrap_or(false)
+    }
+
+    /// Fails the open run of a thread with `LIMIT_EXCEEDED`, because its log is full. Has no effect
+    /// on another run.
+    pub fn handle_full(&mut self, thread: &str, run_id: &RunId, now: Duration) {
+        self.with_conversation(thread, now, |conversation| {
+            if conversation.open_run() == Some(run_id) {
+                conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
+            }
+        });
     }
 
     /// Passes an input to the conversation of a thread: an answer, a call of a tool, a setting.
@@ -283,14 +296,13 @@ impl Hub {
         Ok(())
     }
 
-    /// Removes a thread with its runs. Its session is released, and open runs do not end.
+    /// Removes a thread. Its session is released, and open runs do not end.
     pub fn remove_thread(&mut self, thread: &str, now: Duration) {
         let Some(number) = self.threads.find(thread) else { return };
         let Some(removed) = self.threads.remove(number) else { return };
         if let (Some(connection), Some((_, key))) = (&mut self.connection, removed.session) {
             connection.release(key, now);
         }
-        self.runs.remove_thread(number);
         self.drive(now);
     }
 
@@ -299,47 +311,10 @@ impl Hub {
         self.threads.names()
     }
 
-    /// Returns the log of a run, until the run is forgotten.
-    pub fn log(&self, thread: &str, run_id: &RunId) -> Option<&RunLog> {
-        self.runs.get(self.threads.find(thread)?, run_id)
-    }
-
-    /// Reads the frames of a run after number `after`; `None` for an unknown run.
-    pub fn read(&self, thread: &str, run_id: &RunId, after: u64, max_bytes: usize) -> Option<Read> {
-        Some(self.log(thread, run_id)?.read(after, max_bytes))
-    }
-
-    /// Forgets an ended run.
-    pub fn forget_run(&mut self, thread: &str, run_id: &RunId) {
-        if let Some(number) = self.threads.find(thread) {
-            self.runs.forget(number, run_id);
-        }
-    }
-
-    /// Returns the new frames of a run; runs with new frames are served in order. Call it until it
-    /// returns `None`.
-    ///
-    /// If a run was compacted before its frames were polled, its frames begin with its first event
-    /// again.
-    pub fn poll_frame(&mut self) -> Option<Frame> {
-        loop {
-            let (number, run_id, frames, has_ended) = self.runs.poll()?;
-            let Some(thread) = self.threads.get(number) else { continue };
-            let Frames { last, bytes, .. } = frames;
-            let thread = String::from(&*thread.name);
-            return Some(Frame { thread, run_id, last, bytes, has_ended });
-        }
-    }
-
-    /// Returns the next run with new frames, without a copy of them: an alternative to
-    /// [`poll_frame`](Self::poll_frame) for programs that read by number. Call it until it returns
-    /// `None`.
-    pub fn poll_changed(&mut self) -> Option<ChangedRun> {
-        loop {
-            let (number, run_id, has_ended) = self.runs.poll_changed()?;
-            let Some(thread) = self.threads.get(number) else { continue };
-            return Some(ChangedRun { thread: String::from(&*thread.name), run_id, has_ended });
-        }
+    /// Returns the next event of a run. Call it until it returns `None`: the hub has no other bound
+    /// for events than that of its inputs.
+    pub fn poll_run(&mut self) -> Option<HubRunEvent> {
+        self.run_events.poll()
     }
 
     /// Returns the next line to send to the agent.

@@ -35,6 +35,7 @@
 //! use agui_bridge::hub::{Hub, HubOptions};
 //! use agui_bridge::jsonrpc_core::wire::decode;
 //! use agui_types::input::RunAgentInput;
+//! use agui_types::run_log::{Read, RunLog, RunLogLimits};
 //! use core::time::Duration;
 //!
 //! let now = Duration::ZERO; // time since the start of the program
@@ -42,7 +43,9 @@
 //! hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
-//! hub.handle_run("t", decode::<RunAgentInput>(posted)?, now)?;
+//! let input: RunAgentInput = decode(posted)?;
+//! let mut log = RunLog::new(&input, RunLogLimits { events: 20_000, bytes: 8 << 20 });
+//! hub.handle_run("t", input, now)?;
 //!
 //! // Lines from the agent's standard output:
 //! hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#), now);
@@ -52,8 +55,11 @@
 //! while let Some(line) = hub.poll_transmit() {
 //!     let _ = line; // write it to the agent's standard input
 //! }
-//! let frame = hub.poll_frame().ok_or("no frame")?;
-//! assert!(frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\"")); // write it to the page's response
+//! while let Some(event) = hub.poll_run() {
+//!     event.append_to(&mut log)?; // readers of the run write what they have not read to responses
+//! }
+//! let Read::Frames(frames) = log.read(0, 64 << 10) else { return Err("no frames".into()) };
+//! assert!(frames.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -41,6 +41,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use bytes::Bytes;
 use jsonrpc_core::wire::Raw;
+use memchr::memchr;
 use recent::{FrameRange, RecentFrames};
 
 mod delta;
@@ -200,23 +201,30 @@ impl RunLog {
         Ok(self.last())
     }
 
-    /// Adds an event that a [`DeltaWriter`](sse::DeltaWriter) has written, and returns its number.
+    /// Adds events that a [`DeltaWriter`](sse::DeltaWriter) has written, and returns the number of
+    /// the last one.
     ///
-    /// `frame` is one whole server-sent event without an id.
+    /// `frames` are one or more whole server-sent events without ids, each with one line of data.
     ///
     /// # Errors
-    /// The run has ended, or the log is at twice its bound. The event is not added then.
-    pub fn push_written(&mut self, frame: &[u8]) -> Result<u64, PushError> {
+    /// The run has ended, or the log is at twice its bound. Further events are not added then.
+    pub fn push_written(&mut self, frames: &[u8]) -> Result<u64, PushError> {
         if self.ended {
             return Err(PushError::Ended);
         }
-        if self.old_bytes / 2 > self.limits.bytes {
-            return Err(PushError::Full);
+        let mut left = frames;
+        while let Some(line) = memchr(b'\n', left) {
+            if self.old_bytes / 2 > self.limits.bytes {
+                return Err(PushError::Full);
+            }
+            // An empty line ends the event.
+            let (frame, rest) = left.split_at(left.len().min(line + 2));
+            let mut digits = [0; NUMBER_LINE];
+            let number = number_line(self.last() + 1, &mut digits);
+            self.recent.push(&[self.id_start.as_bytes(), number, frame]);
+            self.fold_if_over();
+            left = rest;
         }
-        let mut line = [0; NUMBER_LINE];
-        let number = number_line(self.last() + 1, &mut line);
-        self.recent.push(&[self.id_start.as_bytes(), number, frame]);
-        self.fold_if_over();
         Ok(self.last())
     }
 
@@ -268,6 +276,16 @@ impl RunLog {
     /// Returns the run's identifier.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
+    }
+
+    /// Returns the conversation before the run, a JSON array of messages.
+    pub fn messages(&self) -> &Raw {
+        &self.messages
+    }
+
+    /// Returns the state before the run, if its input has one.
+    pub fn state(&self) -> Option<&Raw> {
+        self.state.as_ref()
     }
 
     /// Returns the number of the last event; 0 before the first.

@@ -10,7 +10,7 @@ use agui_bridge::conversation::{
     Accepted, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput, SessionNumber,
     WhenBusy,
 };
-use agui_bridge::hub::{Hub, HubEvent, HubOptions};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRunOutput};
 use agui_bridge::{Failure, PermissionMode};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -297,21 +297,21 @@ pub fn hub(data: &[u8]) {
 
 fn settle(hub: &mut Hub, open: &mut BTreeSet<String>, streams: &mut BTreeMap<String, Vec<u8>>) {
     while let Some(event) = hub.poll_event() {
-        match event {
-            HubEvent::Request { key, .. } => {
-                let refused = Reply::error(ErrorCode::METHOD_NOT_FOUND, "no");
-                assert!(hub.reply(key, refused).is_ok());
-            }
-            HubEvent::RunEnded(_, run, _)
-            | HubEvent::RunAgain(_, run, _)
-            | HubEvent::RunRefused(_, run, _) => {
-                assert!(open.remove(run.as_str()));
-            }
-            _ => {}
+        if let HubEvent::Request { key, .. } = event {
+            let refused = Reply::error(ErrorCode::METHOD_NOT_FOUND, "no");
+            assert!(hub.reply(key, refused).is_ok());
         }
     }
-    while let Some(frame) = hub.poll_frame() {
-        streams.entry(frame.thread).or_default().extend_from_slice(&frame.bytes);
+    while let Some(event) = hub.poll_run() {
+        let stream = streams.entry(event.thread.to_string()).or_default();
+        match &event.output {
+            HubRunOutput::Event(event) => sse::write_event(stream, event).unwrap(),
+            HubRunOutput::Text(frames) => stream.extend_from_slice(frames),
+            _ => assert!(open.remove(event.run_id.as_str())),
+        }
+        if event.outcome().is_some() {
+            assert!(open.remove(event.run_id.as_str()));
+        }
     }
     while let Some(transmit) = hub.poll_transmit() {
         assert!(transmit.line.ends_with(b"\n"));

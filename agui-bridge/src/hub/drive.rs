@@ -1,10 +1,10 @@
-//! Data flow between the connection of a hub, its conversations and its logs.
+//! Data flow between the connection of a hub, its conversations and the program.
 use super::threads::ThreadNumber;
 use super::version::{open_request, prompt, set, speaks_v2};
 use super::{Hub, HubEvent, Login};
 use crate::Failure;
 use crate::conversation::{
-    AgentFeatures, Command, Notice, RunEvent, RunOutput, SettingError, Trouble, options_of,
+    AgentFeatures, Command, Notice, SettingError, Trouble, options_of,
 };
 use acp_types::client::{
     AgentNotification, AgentResponse, CallError, CallKey, CloseReason, Connection, Event,
@@ -18,11 +18,8 @@ use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v2::dispatch::{
     AgentNotification as AgentNotificationV2, AgentResponse as AgentResponseV2,
 };
-use agui_types::event::Event as AgUiEvent;
-use agui_types::id::RunId;
-use agui_types::run_log::RunOutcome;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use core::time::Duration;
 
 impl Hub {
@@ -195,7 +192,7 @@ impl Hub {
         self.settle(number, now);
     }
 
-    /// Carries out the outputs of a conversation for the connection, its logs, and the program.
+    /// Carries out the outputs of a conversation for the connection and the program.
     pub(super) fn settle(&mut self, number: ThreadNumber, now: Duration) {
         self.texts.settled = None;
         loop {
@@ -203,7 +200,7 @@ impl Hub {
             if let Some(command) = thread.conversation.poll_command() {
                 self.execute(number, command, now);
             } else if let Some(event) = thread.conversation.poll_event() {
-                self.log_event(number, event, now);
+                self.run_events.push(&thread.name, event);
             } else if let Some(notice) = thread.conversation.poll_notice() {
                 if let Notice::ServersRefused(refused) = notice {
                     self.refused_servers = self.refused_servers.and(refused);
@@ -215,51 +212,6 @@ impl Hub {
                 return self.threads.set_timer(number, now);
             }
         }
-    }
-
-    fn log_event(&mut self, number: ThreadNumber, event: RunEvent, now: Duration) {
-        let RunEvent { run_id, output } = event;
-        let event = match output {
-            RunOutput::Event(event) => event,
-            RunOutput::Refused(why) => {
-                return self.leave_out(number, run_id, |thread, run_id| {
-                    HubEvent::RunRefused(thread, run_id, why)
-                });
-            }
-            RunOutput::Again(earlier) => {
-                return self.leave_out(number, run_id, |thread, run_id| {
-                    HubEvent::RunAgain(thread, run_id, earlier)
-                });
-            }
-        };
-        let fits = self.runs.push(number, &run_id, &event);
-        let Some(thread) = self.threads.get_mut(number) else { return };
-        if matches!(event, AgUiEvent::RunFinished(_) | AgUiEvent::RunError(_)) {
-            let name = thread.name.to_string();
-            if let Some(outcome) = self.runs.end(number, &run_id) {
-                if let (AgUiEvent::RunError(error), RunOutcome::Error(_)) = (event, &outcome) {
-                    let name = name.clone();
-                    let run_id = run_id.clone();
-                    let failed = HubEvent::RunFailed(name, run_id, error.code, error.message);
-                    self.events.push_back(failed);
-                }
-                self.events.push_back(HubEvent::RunEnded(name, run_id, outcome));
-            }
-        } else if !fits {
-            thread.conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
-        }
-    }
-
-    /// Forgets a run that does not begin, and reports it.
-    fn leave_out(
-        &mut self,
-        number: ThreadNumber,
-        run_id: RunId,
-        event: impl FnOnce(String, RunId) -> HubEvent,
-    ) {
-        self.runs.forget(number, &run_id);
-        let Some(thread) = self.threads.get(number) else { return };
-        self.events.push_back(event(thread.name.to_string(), run_id));
     }
 
     fn execute(&mut self, number: ThreadNumber, command: Command, now: Duration) {
@@ -318,9 +270,6 @@ impl Hub {
         features
     }
 }
-
-/// Error message of a run with a full log.
-pub(super) const RUN_FULL: &str = "The run has more output than its log holds.";
 
 /// Returns whether an update is a piece of a message or thought.
 fn is_text(update: &Update) -> bool {

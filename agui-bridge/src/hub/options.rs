@@ -1,6 +1,5 @@
 //! Configuration of a hub.
 use crate::conversation::{ConversationOptions, RefusedServers};
-use agui_types::run_log::RunLogLimits;
 use core::time::Duration;
 
 /// Configuration of a [`Hub`](super::Hub), and its limits.
@@ -18,16 +17,9 @@ use core::time::Duration;
 pub struct HubOptions {
     /// Configuration of conversations that are created for runs.
     pub conversation: ConversationOptions,
-    /// Limits of the log of one run.
-    pub log: RunLogLimits,
     /// Maximum number of threads; 1024. Beyond it a run of a new thread is
     /// [refused](super::HubRefused::TooManyThreads).
     pub max_threads: usize,
-    /// Maximum number of logs; 1024. Beyond it the oldest ended runs are forgotten. A run is
-    /// [refused](super::HubRefused::TooManyRuns) if all are open.
-    pub max_runs: usize,
-    /// Maximum size of all logs in bytes; 256 MiB. Beyond it the oldest ended runs are forgotten.
-    pub max_log_bytes: usize,
     /// Time after which a thread without runs is removed; 30 minutes.
     pub idle: Duration,
     /// Whether the agent runs on this machine and can start MCP servers of the program; `true`.
@@ -44,10 +36,7 @@ impl HubOptions {
     pub fn new(conversation: ConversationOptions) -> Self {
         Self {
             conversation,
-            log: RunLogLimits { events: 20_000, bytes: 8 << 20 },
             max_threads: 1024,
-            max_runs: 1024,
-            max_log_bytes: 256 << 20,
             idle: Duration::from_secs(30 * 60),
             agent_is_local: true,
             can_load: true,

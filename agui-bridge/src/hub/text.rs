@@ -1,15 +1,13 @@
-//! The fast path for text: from the agent's line to the frame in the log.
+//! The fast path for text: from the agent's line to the frame for the run's log.
 //!
 //! Most lines of an agent are pieces of one message or thought. The text of such a line is copied
 //! into the frame with its escapes, without decoding. A line that differs from the previous one
 //! only in its text and a number is not even peeked at. All other lines pass through the
 //! connection.
 use super::Hub;
-use super::drive::RUN_FULL;
 use super::shape::Shape;
 use super::text_piece::TextPiece;
 use super::threads::ThreadNumber;
-use crate::Failure;
 use crate::conversation::OpenText;
 use crate::outbox::Voice;
 use acp_types::client::SessionKey;
@@ -30,8 +28,6 @@ pub(super) struct FastTexts {
     texts: Vec<FastText>,
     /// Thread and time of the last piece, unless another input has been handled since.
     pub(super) settled: Option<(ThreadNumber, Duration)>,
-    /// Buffer for a frame.
-    frame: Vec<u8>,
 }
 
 /// The open text of a thread, and the shape of its lines.
@@ -94,7 +90,7 @@ impl Hub {
         true
     }
 
-    /// Writes a text in quotes to the log, if it is one event without other effects.
+    /// Writes the frame of a text in quotes, if it is one event without other effects.
     fn write_text(&mut self, place: usize, text: &str, now: Duration) -> bool {
         self.texts.texts.swap(0, place);
         let Some(known) = self.texts.texts.first() else { return false };
@@ -115,17 +111,13 @@ impl Hub {
         if !is_handled {
             return false;
         }
-        self.texts.frame.clear();
-        known.writer.write_escaped(&mut self.texts.frame, delta);
-        let fits = self.runs.push_written(number, &known.run_id, &self.texts.frame);
-        if fits && is_settled {
-            return true;
+        self.run_events.push_text(&thread.name, &known.run_id, |frames| {
+            known.writer.write_escaped(frames, delta);
+        });
+        if !is_settled {
+            self.settle(number, now);
+            self.texts.settled = Some((number, now));
         }
-        if !fits {
-            conversation.handle_failure(Failure::LimitExceeded, RUN_FULL, now);
-        }
-        self.settle(number, now);
-        self.texts.settled = fits.then_some((number, now));
         true
     }
 

@@ -1,8 +1,8 @@
 //! The threads of a hub: by number, by name, and by deadline.
 use crate::conversation::{Conversation, SessionNumber, Trouble};
 use acp_types::client::SessionKey;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) struct ThreadNumber(pub(super) u64);
 /// A thread of a hub.
 #[derive(Debug)]
 pub(super) struct HubThread {
-    pub(super) name: Box<str>,
+    pub(super) name: Arc<str>,
     pub(super) conversation: Conversation,
     /// The attached session of the conversation.
     pub(super) session: Option<(SessionNumber, SessionKey)>,
@@ -27,7 +27,7 @@ pub(super) struct HubThread {
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     all: BTreeMap<ThreadNumber, HubThread>,
-    by_name: BTreeMap<Box<str>, ThreadNumber>,
+    by_name: BTreeMap<Arc<str>, ThreadNumber>,
     by_session: BTreeMap<SessionKey, ThreadNumber>,
     timers: BTreeSet<(Duration, ThreadNumber)>,
     /// Threads without an open run, by the end of their last run.
@@ -75,15 +75,16 @@ impl Threads {
     ) -> ThreadNumber {
         let number = self.next();
         self.numbered = number.0;
+        let name: Arc<str> = name.into();
         let thread = HubThread {
-            name: name.into(),
+            name: name.clone(),
             conversation,
             session: None,
             timer: None,
             rests_since: Some(now),
         };
         self.resting.insert((now, number));
-        self.by_name.insert(name.into(), number);
+        self.by_name.insert(name, number);
         self.all.insert(number, thread);
         number
     }

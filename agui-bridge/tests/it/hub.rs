@@ -1,12 +1,12 @@
 //! A hub between a scripted agent and pages that read frames.
-use crate::thread::{input, options, user};
+use crate::thread::{frames, input, options, user};
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::Failure;
 use agui_bridge::conversation::{Accepted, Conversation, Notice, RunRefused, Setting, WhenBusy};
-use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused, HubRunOutput};
 use agui_types::event::Event;
-use agui_types::run_log::{Read, RunOutcome};
+use agui_types::run_log::{PushError, RunLog, RunLogLimits, RunOutcome};
 use agui_types::sse;
 use agui_types::verify::Verifier;
 use jsonrpc_core::ErrorCode;
@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-mod changed;
 mod decided;
 
 /// A hub, its agent, and all polled frames.
@@ -28,6 +27,10 @@ struct Rig {
     sessions: usize,
     /// Frames of each run, as bytes.
     read: BTreeMap<(String, String), Vec<u8>>,
+    /// The outcome of each run, in the order of their ends.
+    outcomes: Vec<((String, String), RunOutcome)>,
+    /// Ids of runs that waited and did not begin.
+    refused: Vec<(String, RunRefused)>,
     events: Vec<HubEvent>,
 }
 
@@ -45,6 +48,8 @@ impl Rig {
             capabilities: json!({}),
             sessions: 0,
             read: BTreeMap::new(),
+            outcomes: Vec::new(),
+            refused: Vec::new(),
             events: Vec::new(),
         }
     }
@@ -98,9 +103,13 @@ impl Rig {
             }
         }
         self.events.extend(std::iter::from_fn(|| self.hub.poll_event()));
-        while let Some(frame) = self.hub.poll_frame() {
-            let run = (frame.thread, frame.run_id.to_string());
-            self.read.entry(run).or_default().extend_from_slice(&frame.bytes);
+        while let Some(event) = self.hub.poll_run() {
+            let run = (event.thread.to_string(), event.run_id.to_string());
+            self.read.entry(run.clone()).or_default().extend(frames(&event));
+            self.outcomes.extend(event.outcome().map(|outcome| (run, outcome)));
+            if let HubRunOutput::Refused(why) = event.output {
+                self.refused.push((event.run_id.to_string(), why));
+            }
         }
     }
 
@@ -172,56 +181,80 @@ fn threads_share_a_connection() {
                 .iter()
                 .any(|event| matches!(event, Event::TextMessageContent(it) if it.delta == text))
         );
-        let ended = HubEvent::RunEnded(thread.to_owned(), "1".into(), RunOutcome::Success);
-        assert!(rig.events.contains(&ended));
+        let ended = ((thread.to_owned(), "1".to_owned()), RunOutcome::Success);
+        assert!(rig.outcomes.contains(&ended));
     }
     assert_eq!(rig.hub.threads().collect::<Vec<_>>(), ["a", "b"]);
 }
 
 #[test]
-fn unread_thread_delays_no_other() {
-    let mut options = hub_options();
-    options.log.bytes = 64 << 10;
-    let mut rig = Rig::connected(options);
-    rig.say("slow", "1").unwrap();
-    rig.say("fast", "1").unwrap();
-    let slow = chunk("s1", "many words ").to_string();
-    let fast = chunk("s2", "word ").to_string();
-    let mut after = rig.hub.log("fast", &"1".into()).unwrap().last();
-    for _ in 0..200 {
-        for _ in 0..100 {
-            rig.hub.handle_line(Ok(&slow), rig.now);
-        }
-        rig.hub.handle_line(Ok(&fast), rig.now);
-        // Meanwhile only the fast thread's event can be read.
-        let Some(Read::Frames(frames)) = rig.hub.read("fast", &"1".into(), after, 1 << 20) else {
-            panic!("the event is late")
-        };
-        assert!(frames.last - after <= 2, "{frames:?}");
-        after = frames.last;
+fn events_are_in_the_order_of_their_lines() {
+    let mut rig = Rig::connected(hub_options());
+    rig.say("a", "1").unwrap();
+    rig.say("b", "1").unwrap();
+    for (session, text) in
+        [("s1", "A"), ("s2", "B"), ("s2", "C"), ("s1", "D"), ("s1", "E"), ("s2", "F")]
+    {
+        rig.hub.handle_line(Ok(&chunk(session, text).to_string()), rig.now);
     }
-    let unread = rig.hub.log("slow", &"1".into()).unwrap();
-    assert!(unread.bytes() <= 3 * (64 << 10), "{}", unread.bytes());
-    let outcome = RunOutcome::Error(Some("LIMIT_EXCEEDED".into()));
-    assert_eq!(unread.outcome(), Some(&outcome), "what does not fit ends its own run alone");
-    rig.end("s2");
-    let fast = rig.hub.log("fast", &"1".into()).unwrap();
-    assert_eq!(fast.outcome(), Some(&RunOutcome::Success));
+    let mut texts = String::new();
+    while let Some(event) = rig.hub.poll_run() {
+        for event in decode(&frames(&event)) {
+            if let Event::TextMessageContent(content) = event {
+                texts.push_str(&content.delta);
+            }
+        }
+    }
+    assert_eq!(texts, "ABCDEF");
+}
+
+#[test]
+fn successive_texts_of_a_run_are_one_event() {
+    let mut rig = Rig::connected(hub_options());
+    rig.say("a", "1").unwrap();
+    let line = chunk("s1", "word ").to_string();
+    for _ in 0..10_000 {
+        rig.hub.handle_line(Ok(&line), rig.now);
+    }
+    let events: Vec<_> = std::iter::from_fn(|| rig.hub.poll_run()).collect();
+    assert!(events.len() < 50, "{} events", events.len());
+    let bytes: Vec<u8> = events.iter().flat_map(frames).collect();
+    let words = decode(&bytes).into_iter().filter(|it| matches!(it, Event::TextMessageContent(_)));
+    assert_eq!(words.count(), 10_000);
 }
 
 #[test]
 fn run_with_a_full_log_fails() {
-    let mut options = hub_options();
-    options.log.bytes = 4 << 10;
-    let mut rig = Rig::connected(options);
+    let mut rig = Rig::connected(hub_options());
+    let mut log = RunLog::new(
+        &input("1", &[user("u", "Hi")], &json!({})),
+        RunLogLimits { events: 20_000, bytes: 4 << 10 },
+    );
     rig.say("a", "1").unwrap();
-    for _ in 0..200 {
-        rig.chunk("s1", &"x".repeat(1 << 10));
+    rig.say("b", "1").unwrap();
+    for number in 0..200 {
+        let line = chunk("s1", &format!("{number}").repeat(1 << 10)).to_string();
+        rig.hub.handle_line(Ok(&line), rig.now);
+        while let Some(event) = rig.hub.poll_run() {
+            match event.append_to(&mut log) {
+                Ok(()) | Err(PushError::Full | PushError::Ended) => {}
+                Err(error) => panic!("{error}"),
+            }
+            if log.is_full() {
+                rig.hub.handle_full("a", &"0".into(), rig.now);
+                rig.hub.handle_full("a", &event.run_id, rig.now);
+            }
+        }
     }
     let outcome = RunOutcome::Error(Some("LIMIT_EXCEEDED".into()));
-    assert!(rig.events.contains(&HubEvent::RunEnded("a".into(), "1".into(), outcome)));
+    assert_eq!(log.outcome(), Some(&outcome), "what does not fit ends its own run alone");
+    assert!(log.has_ended());
+    assert!(log.bytes() <= 3 * (4 << 10), "{}", log.bytes());
+    rig.exchange();
     let methods: Vec<_> = rig.sent.iter().filter_map(|it| it["method"].as_str()).collect();
     assert_eq!(methods.last(), Some(&"session/cancel"), "the session is left");
+    rig.end("s2");
+    assert_eq!(rig.kinds("b", "1").last().unwrap(), "RUN_FINISHED success");
 }
 
 #[test]
@@ -299,14 +332,18 @@ fn run_resumed_under_its_own_id_continues_its_numbers() {
         [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]});
     rig.line(&json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": params}));
     rig.wait(Duration::from_millis(50));
-    let first = rig.hub.log("a", &"1".into()).unwrap().last();
+    let limits = RunLogLimits { events: 100, bytes: 1 << 20 };
+    let before = rig.run("a", "1").len();
     let end = serde_json::to_value(rig.run("a", "1").pop().unwrap()).unwrap();
     let id = &end["outcome"]["interrupts"][0]["id"];
     let resume = json!({"resume": [{"interruptId": id, "status": "resolved", "payload": true}]});
     let answer = input("1", &[user("u-1", "Hi")], &resume);
+    let mut log = RunLog::new(&answer, limits).with_last(before as u64);
     rig.hub.handle_run("a", answer, rig.now).unwrap();
-    rig.exchange();
-    assert!(rig.hub.log("a", &"1".into()).unwrap().last() > first);
+    let begun = rig.hub.poll_run().unwrap();
+    begun.append_to(&mut log).unwrap();
+    assert_eq!(log.last(), before as u64 + 1);
+    assert!(!log.has_ended());
 }
 
 #[test]
@@ -337,23 +374,15 @@ fn setting_is_changed() {
 }
 
 #[test]
-fn threads_and_runs_are_bounded() {
+fn threads_are_bounded() {
     let mut options = hub_options();
-    (options.max_threads, options.max_runs) = (2, 3);
+    options.max_threads = 2;
     let mut rig = Rig::connected(options);
     for thread in ["a", "b"] {
         rig.say(thread, "1").unwrap();
     }
     assert_eq!(rig.say("c", "1"), Err(HubRefused::TooManyThreads));
     rig.end("s1");
-    rig.say("a", "2").unwrap();
-    rig.end("s1");
-    rig.say("a", "3").unwrap();
-    assert!(rig.hub.log("a", &"1".into()).is_none(), "the oldest that has ended");
-    assert!(rig.hub.log("b", &"1".into()).is_some(), "it is open");
-    rig.end("s1");
-    rig.hub.forget_run("a", &"2".into());
-    assert!(rig.hub.log("a", &"2".into()).is_none());
     // An idle thread is removed, a running one is not.
     rig.wait(Duration::from_secs(30 * 60));
     assert_eq!(rig.hub.threads().collect::<Vec<_>>(), ["b"]);
@@ -362,17 +391,16 @@ fn threads_and_runs_are_bounded() {
 }
 
 #[test]
-fn refused_queued_run_has_no_log() {
+fn queued_run_is_refused_after_its_wait() {
     let mut options = hub_options();
     options.conversation.when_busy = WhenBusy::Queue;
     options.conversation.queue_wait = Some(Duration::from_secs(1));
     let mut rig = Rig::connected(options);
     rig.say("a", "1").unwrap();
     assert_eq!(rig.say("a", "2"), Ok(Accepted::Queued));
-    assert_eq!(rig.hub.read("a", &"2".into(), 0, 1), Some(Read::Pending));
     rig.wait(Duration::from_secs(1));
-    assert!(rig.events.contains(&HubEvent::RunRefused("a".into(), "2".into(), RunRefused::Busy)));
-    assert_eq!(rig.hub.read("a", &"2".into(), 0, 1), None);
+    assert_eq!(rig.refused, [("2".to_owned(), RunRefused::Busy)]);
+    assert_eq!(rig.run("a", "2"), []);
     assert_eq!(rig.say("a", "1"), Ok(Accepted::Again("1".into())));
 }
 

@@ -1,6 +1,7 @@
 //! Plays a recording to a hub: the agent's lines, with the responses of the recorded client.
 use crate::replay::{Sent, read};
 use crate::script::in_stream;
+use crate::thread::frames;
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v2::initialization::{Implementation, InitializeRequest as InitializeRequestV2};
@@ -59,9 +60,7 @@ enum Held {
 
 impl Player {
     fn new(profile: Profile) -> Self {
-        let mut options = HubOptions::new(ConversationOptions::new("/"));
-        // Compaction would join events.
-        (options.log.bytes, options.log.events) = (1 << 30, 1 << 30);
+        let options = HubOptions::new(ConversationOptions::new("/"));
         Self {
             hub: Hub::new(options),
             profile,
@@ -283,8 +282,8 @@ impl Player {
                 self.hub.reply(key, refused).unwrap();
             }
         }
-        while let Some(frame) = self.hub.poll_frame() {
-            self.frames.entry(frame.thread).or_default().extend_from_slice(&frame.bytes);
+        while let Some(event) = self.hub.poll_run() {
+            self.frames.entry(event.thread.to_string()).or_default().extend(frames(&event));
         }
     }
 

@@ -22,7 +22,6 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Close),
         2 => Just(Op::Connect),
         1 => Just(Op::Unavailable),
-        1 => thread().prop_map(Op::Forget),
         1 => thread().prop_map(Op::Remove),
         3 => select(vec![0, 50, 1_000, 11_000, 2_000_000]).prop_map(Op::Wait),
     ]

@@ -1,6 +1,6 @@
 //! The fast path for text: its lines, and its events and state compared with the decoding path.
 use crate::generated::{cases, chunk, options as translator_options, update};
-use crate::thread::{input, options, user};
+use crate::thread::{frames as frames_of, input, options, user};
 use acp_types::client;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::prompt_turn::SessionNotification;
@@ -42,8 +42,8 @@ fn text(text: &str) -> Value {
 /// Returns the frames of a line as text. The fast path keeps the escapes of a text.
 fn frames(hub: &mut Hub, line: &str) -> String {
     hub.handle_line(Ok(line), NOW);
-    let frames = std::iter::from_fn(|| hub.poll_frame());
-    frames.map(|frame| String::from_utf8(frame.bytes.to_vec()).unwrap()).collect()
+    let events = std::iter::from_fn(|| hub.poll_run());
+    events.map(|event| String::from_utf8(frames_of(&event)).unwrap()).collect()
 }
 
 /// Returns the line with its text in another notation.
@@ -59,7 +59,7 @@ fn piece_of_an_open_text_is_not_decoded() {
     let second = frames(&mut hub, &spelt(&text("A")));
     assert_eq!(
         second,
-        "id: r:4\ndata: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"msg-a\",\"delta\":\"\\u0041\"}\n\n"
+        "data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"msg-a\",\"delta\":\"\\u0041\"}\n\n"
     );
     let mut strange = Vec::new();
     for (name, value) in [("_meta", json!({"k": 1})), ("messageId", json!(7))] {
@@ -146,7 +146,7 @@ fn line_of_an_ended_run_is_decoded_in_the_next() {
     frames(&mut hub, &piece);
     frames(&mut hub, &piece);
     hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#), NOW);
-    while hub.poll_frame().is_some() {}
+    while hub.poll_run().is_some() {}
     assert_eq!(frames(&mut hub, &piece), "", "no run is open");
     hub.handle_run("t", input("r2", &[user("u2", "Go on")], &json!({})), NOW).unwrap();
     let next = frames(&mut hub, &piece);
@@ -298,8 +298,8 @@ proptest! {
         let states = hubs.each_ref().map(|hub| serde_json::to_string(hub.conversation("t").unwrap()).unwrap());
         let read = hubs.each_mut().map(|hub| {
             let mut decoder = sse::Decoder::default();
-            while let Some(frame) = hub.poll_frame() {
-                decoder.push(&frame.bytes);
+            while let Some(event) = hub.poll_run() {
+                decoder.push(&frames_of(&event));
             }
             let frames = std::iter::from_fn(|| decoder.next_frame());
             frames.map(|it| it.unwrap().decode().unwrap()).collect::<Vec<Event>>()

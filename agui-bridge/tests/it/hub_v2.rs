@@ -1,5 +1,5 @@
 //! A hub with an agent of ACP v2: its login, the settings and commands of its sessions.
-use crate::thread::{input, options, user};
+use crate::thread::{frames, input, options, user};
 use acp_types::client::{self, Call};
 use acp_types::v1::authentication::AuthenticateRequest;
 use acp_types::v1::initialization::Implementation;
@@ -72,7 +72,7 @@ fn opened() -> Hub {
 fn commands_of_the_response_are_shown() {
     let mut hub = opened();
     let frames: Vec<u8> =
-        std::iter::from_fn(|| hub.poll_frame()).flat_map(|frame| frame.bytes.to_vec()).collect();
+        std::iter::from_fn(|| hub.poll_run()).flat_map(|event| frames(&event)).collect();
     let frames = String::from_utf8(frames).unwrap();
     assert!(frames.contains(r#""name":"acp.commands""#), "{frames}");
     assert!(frames.contains(r#""name":"help""#), "{frames}");

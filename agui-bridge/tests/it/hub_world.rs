@@ -1,14 +1,13 @@
 //! A hub with an agent and pages that perform generated steps, and checks of all outputs.
-use crate::thread::{input, options, user};
+use crate::thread::{frames, input, options, user};
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::CancelReason;
 use agui_bridge::Failure;
 use agui_bridge::conversation::{Accepted, WhenBusy};
-use agui_bridge::hub::{Frame, Hub, HubEvent, HubOptions};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRunEvent, HubRunOutput};
 use agui_types::event::Event;
-use agui_types::id::RunId;
-use agui_types::run_log::RunLog;
+use agui_types::run_log::{PushError, RunLog, RunLogLimits};
 use agui_types::sse;
 use agui_types::verify::Verifier;
 use jsonrpc_core::ErrorCode;
@@ -39,18 +38,15 @@ pub(crate) enum Op {
     Close,
     Connect,
     Unavailable,
-    Forget(usize),
     Remove(usize),
     Wait(u64),
 }
 
-/// Maximum number of threads, and of runs.
+/// Maximum number of threads.
 const MAX_THREADS: usize = 2;
-const MAX_RUNS: usize = 5;
 
-/// Maximum size of the log of one run, and of all logs.
-const LOG_BYTES: usize = 8 << 10;
-const ALL_LOG_BYTES: usize = 24 << 10;
+/// Limits of the log of a run.
+const LOG: RunLogLimits = RunLogLimits { events: 20_000, bytes: 8 << 10 };
 
 pub(crate) struct World {
     pub(crate) hub: Hub,
@@ -62,8 +58,8 @@ pub(crate) struct World {
     pub(crate) open: BTreeSet<(String, String)>,
     interrupts: BTreeMap<String, Vec<String>>,
     pub(crate) streams: BTreeMap<String, Vec<u8>>,
-    /// The last run of each thread, and its begin in the stream.
-    begun: BTreeMap<String, (RunId, usize)>,
+    /// Logs of runs, by thread and run.
+    logs: BTreeMap<(String, String), RunLog>,
     /// Requests of the hub without a response: id and method.
     requests: Vec<(Value, String)>,
     /// Requests of the agent without a response.
@@ -84,8 +80,7 @@ impl World {
         conversation.when_busy = WhenBusy::Queue;
         conversation.queue_wait = Some(Duration::from_secs(5));
         let mut options = HubOptions::new(conversation);
-        (options.max_threads, options.max_runs) = (MAX_THREADS, MAX_RUNS);
-        (options.log.bytes, options.max_log_bytes) = (LOG_BYTES, ALL_LOG_BYTES);
+        options.max_threads = MAX_THREADS;
         Self {
             hub: Hub::new(options),
             now: Duration::ZERO,
@@ -94,7 +89,7 @@ impl World {
             open: BTreeSet::new(),
             interrupts: BTreeMap::new(),
             streams: BTreeMap::new(),
-            begun: BTreeMap::new(),
+            logs: BTreeMap::new(),
             requests: Vec::new(),
             agent_requests: BTreeSet::new(),
             requested: 0,
@@ -144,11 +139,13 @@ impl World {
                     self.interrupts.get(*thread).into_iter().flatten().map(answer).collect();
                 let members = if *resumes { json!({"resume": answers}) } else { json!({}) };
                 let said = [user(&format!("u-{run}"), "Hi")];
-                let accepted = self.hub.handle_run(thread, input(&run, &said, &members), self.now);
+                let input = input(&run, &said, &members);
+                let log = RunLog::new(&input, LOG);
+                let accepted = self.hub.handle_run(thread, input, self.now);
                 if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = accepted {
                     self.open.insert(((*thread).to_owned(), run.clone()));
+                    self.logs.insert(((*thread).to_owned(), run.clone()), log);
                     self.latest.insert((*thread).to_owned(), run);
-                    self.check_logs()?;
                 }
             }
             Op::Cancel(thread) => {
@@ -208,14 +205,6 @@ impl World {
                     self.hub.handle_unavailable(Failure::AgentUnavailable, "no", self.now);
                 }
             }
-            Op::Forget(thread) => {
-                if let Some(thread) = THREADS.get(*thread)
-                    && let Some(run) = self.latest.get(*thread)
-                    && !self.open.contains(&((*thread).to_owned(), run.clone()))
-                {
-                    self.hub.forget_run(thread, &run.as_str().into());
-                }
-            }
             Op::Remove(thread) => {
                 if let Some(thread) = THREADS.get(*thread) {
                     self.hub.remove_thread(thread, self.now);
@@ -234,10 +223,8 @@ impl World {
     /// Checks the limits.
     fn check(&self) -> Result<(), TestCaseError> {
         prop_assert!(self.hub.threads().count() <= MAX_THREADS);
-        let logs: Vec<_> = self.logs().collect();
-        prop_assert!(logs.len() <= MAX_RUNS, "{} logs", logs.len());
-        for log in logs {
-            prop_assert!(log.bytes() <= 3 * LOG_BYTES, "{} bytes", log.bytes());
+        for log in self.logs.values() {
+            prop_assert!(log.bytes() <= 3 * LOG.bytes, "{} bytes", log.bytes());
         }
         for thread in THREADS {
             let Some(conversation) = self.hub.conversation(thread) else { continue };
@@ -249,25 +236,11 @@ impl World {
         Ok(())
     }
 
-    /// Checks the size of all logs after a run has begun.
-    fn check_logs(&self) -> Result<(), TestCaseError> {
-        let bytes: usize = self.logs().map(RunLog::bytes).sum();
-        let has_ended = self.logs().any(RunLog::has_ended);
-        prop_assert!(bytes <= ALL_LOG_BYTES + LOG_BYTES || !has_ended, "{} bytes", bytes);
-        Ok(())
-    }
-
-    fn logs(&self) -> impl Iterator<Item = &RunLog> {
-        let runs =
-            THREADS.into_iter().flat_map(|thread| (1..=self.runs).map(move |run| (thread, run)));
-        runs.filter_map(|(thread, run)| self.hub.log(thread, &format!("r{run}").as_str().into()))
-    }
-
     fn removed(&mut self, thread: &str) {
         self.open.retain(|(of, _)| of != thread);
+        self.logs.retain(|(of, _), _| of != thread);
         self.interrupts.remove(thread);
         self.streams.remove(thread);
-        self.begun.remove(thread);
         self.latest.remove(thread);
     }
 
@@ -331,8 +304,9 @@ impl World {
                 is_done = false;
                 self.event(event)?;
             }
-            while let Some(frame) = self.hub.poll_frame() {
-                self.append(frame);
+            while let Some(event) = self.hub.poll_run() {
+                is_done = false;
+                self.run_event(&event)?;
             }
             if is_done {
                 return Ok(());
@@ -340,20 +314,25 @@ impl World {
         }
     }
 
-    /// Appends frames to the stream of their thread. A run that was compacted before begins with
-    /// its first event again, which replaces its earlier frames.
-    fn append(&mut self, frame: Frame) {
-        let mut decoder = sse::Decoder::default();
-        decoder.push(&frame.bytes);
-        let first = decoder.next_frame().unwrap().unwrap().decode::<Event>().unwrap();
-        let stream = self.streams.entry(frame.thread.clone()).or_default();
-        if matches!(first, Event::RunStarted(_)) {
-            match self.begun.get(&frame.thread) {
-                Some((run_id, at)) if *run_id == frame.run_id => stream.truncate(*at),
-                _ => drop(self.begun.insert(frame.thread, (frame.run_id, stream.len()))),
-            }
+    /// Appends an event to the log of its run, and to the stream of its thread.
+    fn run_event(&mut self, event: &HubRunEvent) -> Result<(), TestCaseError> {
+        let run = (event.thread.to_string(), event.run_id.to_string());
+        // The thread may have been removed.
+        let Some(log) = self.logs.get_mut(&run) else { return Ok(()) };
+        let appended = event.append_to(log);
+        let is_full = matches!(appended, Err(PushError::Full));
+        prop_assert!(appended.is_ok() || is_full, "{:?}", appended);
+        prop_assert_eq!(event.outcome().is_some(), log.has_ended());
+        if log.is_full() && !log.has_ended() {
+            self.hub.handle_full(&run.0, &event.run_id, self.now);
         }
-        stream.extend_from_slice(&frame.bytes);
+        self.streams.entry(run.0.clone()).or_default().extend(frames(event));
+        let does_not_begin =
+            matches!(event.output, HubRunOutput::Refused(_) | HubRunOutput::Again(_));
+        if event.outcome().is_some() || does_not_begin {
+            prop_assert!(self.open.remove(&run), "a run ends once: {}", event.run_id);
+        }
+        Ok(())
     }
 
     fn event(&mut self, event: HubEvent) -> Result<(), TestCaseError> {
@@ -361,10 +340,6 @@ impl World {
             HubEvent::Request { key, .. } => {
                 let refused = Reply::error(ErrorCode::METHOD_NOT_FOUND, "not here");
                 prop_assert!(self.hub.reply(key, refused).is_ok());
-            }
-            HubEvent::RunEnded(thread, run, _) | HubEvent::RunRefused(thread, run, _) => {
-                let ended = self.open.remove(&(thread, run.to_string()));
-                prop_assert!(ended, "a run ends once: {}", run);
             }
             HubEvent::ThreadRemoved(thread) => self.removed(&thread),
             _ => {}

@@ -9,10 +9,12 @@ use agui_bridge::conversation::{
     Accepted, AgentFeatures, Command, Conversation, ConversationOptions, Notice, OpenSession,
     RunEvent, RunOutput, RunRefused, RunRequest, SessionNumber,
 };
+use agui_bridge::hub::{HubRunEvent, HubRunOutput};
 use agui_bridge::{ElicitationMode, PermissionMode};
 use agui_types::event::Event;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
+use agui_types::sse;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Raw, decode};
 use serde_json::{Value, json};
@@ -25,6 +27,17 @@ pub(crate) fn raw(value: &Value) -> Raw {
 pub(crate) fn read<T: jsonrpc_core::wire::Wire>(value: &Value) -> T {
     let text = value.to_string();
     decode(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Returns the event of a hub as server-sent events without ids.
+pub(crate) fn frames(event: &HubRunEvent) -> Vec<u8> {
+    let mut frames = Vec::new();
+    match &event.output {
+        HubRunOutput::Event(event) => sse::write_event(&mut frames, event).unwrap(),
+        HubRunOutput::Text(text) => frames.extend_from_slice(text),
+        _ => {}
+    }
+    frames
 }
 
 pub(crate) fn user(id: &str, text: &str) -> Value {

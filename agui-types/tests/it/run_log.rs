@@ -214,6 +214,24 @@ fn written_deltas_are_logged_as_their_events() {
 }
 
 #[test]
+fn successive_frames_are_logged_each_with_its_number() {
+    let writer = DeltaWriter::text_message(&"m".into());
+    let mut one_by_one = RunLog::new(&input(), LIMITS);
+    let mut together = RunLog::new(&input(), LIMITS);
+    let mut frames = Vec::new();
+    for word in ["one\n", "two\n\n", "", "three"] {
+        let mut frame = Vec::new();
+        writer.write(&mut frame, word);
+        one_by_one.push_written(&frame).expect("room");
+        frames.extend(frame);
+    }
+    assert_eq!(together.push_written(&frames).expect("room"), 4);
+    assert_eq!(together.push_written(b"").expect("nothing to add"), 4);
+    assert_eq!(together.read(0, BATCH), one_by_one.read(0, BATCH));
+    assert_eq!(together.read(2, BATCH), one_by_one.read(2, BATCH));
+}
+
+#[test]
 fn conversation_before_the_run_counts() {
     let text = "a".repeat(10_000);
     let input = format!(

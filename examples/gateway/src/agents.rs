@@ -16,7 +16,6 @@ use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Re
 use agui_bridge::hub::HubOptions;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
-use agui_types::run_log::RunLogLimits;
 use host::catalog::{Catalog, Programs};
 use host::files::Root;
 use host::http::Principal;
@@ -166,9 +165,6 @@ impl AcpAgents {
         let step = "restart the gateway with `--authenticate {id}`";
         conversation.sign_in.authenticate = Some(step.to_owned());
         let mut options = HubOptions::new(conversation.clone());
-        options.log = RunLogLimits { events: limits.log_events, bytes: limits.log_bytes };
-        // The number of runs is limited for all agents together.
-        (options.max_runs, options.max_log_bytes) = (usize::MAX, usize::MAX);
         options.max_threads = limits.threads;
         // A question expires before its thread.
         options.idle = times.idle.0.max(times.question.0 + times.cancel_grace.0);

@@ -33,7 +33,7 @@ mod thread;
 
 pub use agui_types::run_log::{LogBase, LogPart};
 pub use file::{FileError, FileLimits, FileStore};
-pub use log::{LiveLog, LogLimits, Reader, RunLog, TooManyReaders};
+pub use log::{LogLimits, Reader, RunLog, TooManyReaders};
 pub use memory::MemoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;

@@ -6,15 +6,16 @@
 //! ```
 //!
 //! The [`Hub`] holds the conversations, and performs no I/O. The task of the process and the HTTP
-//! handlers share one [`Hub`]: each locks it, passes events in, and wakes the others.
+//! handlers share one [`Hub`], and a [`RunLog`] for each run: each locks them, passes events in, and
+//! wakes the others.
 use acp_types::client::{CloseReason, Options, Reply};
 use acp_types::v1::initialization::Implementation;
 use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
-use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused, HubRunOutput};
 use agui_bridge::{CancelReason, Failure, PermissionMode};
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::Read;
+use agui_types::run_log::{Read, RunLog, RunLogLimits};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -26,6 +27,7 @@ use clap::Parser;
 use jsonrpc_core::ErrorCode;
 use jsonrpc_core::framing::Lines;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
@@ -54,9 +56,24 @@ struct Args {
     agent: Vec<OsString>,
 }
 
-/// The hub, and its synchronization between tasks.
+/// Largest number of runs that can be read.
+const MAX_RUNS: usize = 1024;
+
+/// Limits of the log of a run.
+const LOG_LIMITS: RunLogLimits = RunLogLimits { events: 20_000, bytes: 8 << 20 };
+
+/// Thread and id of a run.
+type RunKey = (String, RunId);
+
+/// The hub, and the logs of its runs.
+struct Conversations {
+    hub: Hub,
+    logs: BTreeMap<RunKey, RunLog>,
+}
+
+/// The conversations, and their synchronization between tasks.
 struct Gateway {
-    hub: Mutex<Hub>,
+    conversations: Mutex<Conversations>,
     /// Signals new output of the hub.
     changed: watch::Sender<()>,
     /// Epoch of the hub's times.
@@ -76,7 +93,10 @@ async fn main() -> io::Result<()> {
     // Clients before AG-UI 1.0 do not declare their support for interrupts.
     conversation.translator.legacy_interrupts = true;
     let gateway = Arc::new(Gateway {
-        hub: Mutex::new(Hub::new(HubOptions::new(conversation))),
+        conversations: Mutex::new(Conversations {
+            hub: Hub::new(HubOptions::new(conversation)),
+            logs: BTreeMap::new(),
+        }),
         changed: watch::Sender::new(()),
         began: Instant::now(),
         command: args.agent,
@@ -92,14 +112,16 @@ async fn main() -> io::Result<()> {
 }
 
 impl Gateway {
-    fn hub(&self) -> MutexGuard<'_, Hub> {
-        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Conversations> {
+        self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls the hub, handles its events, and wakes the waiting tasks.
     fn with<T>(&self, handle: impl FnOnce(&mut Hub, Duration) -> T) -> T {
-        let mut hub = self.hub();
-        let handled = handle(&mut hub, self.began.elapsed());
+        let now = self.began.elapsed();
+        let mut conversations = self.lock();
+        let Conversations { hub, logs } = &mut *conversations;
+        let handled = handle(hub, now);
         while let Some(event) = hub.poll_event() {
             match event {
                 // The agent was offered neither files nor terminals.
@@ -110,14 +132,56 @@ impl Gateway {
                 _ => {}
             }
         }
-        drop(hub);
+        while let Some(event) = hub.poll_run() {
+            let run = (event.thread.to_string(), event.run_id.clone());
+            let Some(log) = logs.get_mut(&run) else { continue };
+            match &event.output {
+                // The run waited, and does not begin.
+                HubRunOutput::Refused(_) | HubRunOutput::Again(_) => log.end(),
+                _ => {
+                    // A full log takes the end of the run alone.
+                    if event.append_to(log).is_err() || log.is_full() {
+                        hub.handle_full(&run.0, &run.1, now);
+                    }
+                }
+            }
+        }
+        drop(conversations);
         self.changed.send_replace(());
         handled
     }
 
+    /// Begins a run. Returns the run to read, and whether it is a new one.
+    fn begin(&self, input: RunAgentInput) -> Result<(RunKey, bool), HubRefused> {
+        let key = (input.thread_id.to_string(), input.run_id.clone());
+        let mut log = RunLog::new(&input, LOG_LIMITS);
+        let accepted = {
+            let Conversations { hub, logs } = &mut *self.lock();
+            if logs.len() >= MAX_RUNS {
+                logs.retain(|_, log| !log.has_ended());
+            }
+            if logs.len() >= MAX_RUNS {
+                return Err(HubRefused::Run(RunRefused::Busy));
+            }
+            let accepted = hub.handle_run(&key.0, input, self.began.elapsed())?;
+            if !matches!(accepted, Accepted::Again(_)) {
+                // An answer may continue the interrupted run under its id.
+                log = log.with_last(logs.get(&key).map_or(0, RunLog::last));
+                logs.insert(key.clone(), log);
+            }
+            accepted
+        };
+        // Handles what the hub has for the run.
+        self.with(|_, _| ());
+        match accepted {
+            Accepted::Again(earlier) => Ok(((key.0, earlier), false)),
+            _ => Ok((key, true)),
+        }
+    }
+
     /// Starts the agent, unless it runs.
     fn start_agent(self: &Arc<Self>) {
-        let mut hub = self.hub();
+        let hub = &mut self.lock().hub;
         let now = self.began.elapsed();
         let [program, arguments @ ..] = &self.command[..] else { return };
         if hub.is_connected() {
@@ -155,7 +219,7 @@ async fn talk(gateway: &Gateway, child: &mut Child) -> io::Result<()> {
     loop {
         changed.mark_unchanged();
         let timeout = {
-            let mut hub = gateway.hub();
+            let hub = &mut gateway.lock().hub;
             while let Some(transmit) = hub.poll_transmit() {
                 unsent.extend(transmit.line);
             }
@@ -188,21 +252,15 @@ async fn run(
     State(gateway): State<Arc<Gateway>>,
     Json(input): Json<RunAgentInput>,
 ) -> Result<Response, (StatusCode, String)> {
-    let thread = input.thread_id.to_string();
-    let run_id = input.run_id.clone();
     gateway.start_agent();
-    let accepted = gateway.with(|hub, now| hub.handle_run(&thread, input, now));
-    let (run_id, cancels) = match accepted.map_err(refusal)? {
-        Accepted::Again(run_id) => (run_id, false),
-        _ => (run_id, true),
-    };
+    let (key, cancels) = gateway.begin(input).map_err(refusal)?;
     let changed = gateway.changed.subscribe();
-    let reader = Reader { gateway, changed, thread, run_id, after: 0, cancels };
+    let reader = Reader { gateway, changed, key, after: 0, cancels };
     let frames = futures::stream::unfold(reader, |mut reader| async move {
         loop {
             reader.changed.mark_unchanged();
-            let Reader { gateway, thread, run_id, after, .. } = &reader;
-            let read = gateway.hub().read(thread, run_id, *after, MAX_BATCH);
+            let log = |it: &Conversations| Some(it.logs.get(&reader.key)?.read(reader.after, MAX_BATCH));
+            let read = log(&reader.gateway.lock());
             match read {
                 Some(Read::Frames(frames)) => {
                     reader.after = frames.last;
@@ -223,8 +281,7 @@ async fn run(
 struct Reader {
     gateway: Arc<Gateway>,
     changed: watch::Receiver<()>,
-    thread: String,
-    run_id: RunId,
+    key: RunKey,
     after: u64,
     cancels: bool,
 }
@@ -232,9 +289,9 @@ struct Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         if self.cancels {
-            self.gateway.with(|hub, now| {
-                hub.handle_cancel(&self.thread, &self.run_id, CancelReason::NoReader, now)
-            });
+            let (thread, run_id) = &self.key;
+            self.gateway
+                .with(|hub, now| hub.handle_cancel(thread, run_id, CancelReason::NoReader, now));
         }
     }
 }

@@ -16,6 +16,7 @@ use agui_bridge::conversation::ConversationOptions;
 use agui_bridge::hub::{Hub, HubOptions};
 use agui_bridge::{Options, Translator};
 use agui_types::input::RunAgentInput;
+use agui_types::run_log::{Read, RunLog, RunLogLimits};
 use agui_types::sse;
 use jsonrpc_core::{Message, wire};
 use std::cell::RefCell;
@@ -69,8 +70,8 @@ pub fn paths() -> Vec<Path> {
 /// A turn in progress, and its last output.
 pub struct Turn {
     translator: Translator,
-    /// A hub with a run in the session of the first line.
-    hub: Option<Hub>,
+    /// A run in the session of the first line.
+    run: Option<LoggedRun>,
     /// Number of events that the log of the run keeps without compaction.
     log: usize,
     /// Output for one line.
@@ -85,26 +86,35 @@ impl Default for Turn {
         let begun = translator.begin_run(&input.expect("an input"), &[]);
         let _ = begun.expect("nothing is open");
         while translator.poll_event().is_some() {}
-        Self { translator, hub: None, log: 1 << 20, out: Vec::with_capacity(1 << 16) }
+        Self { translator, run: None, log: 1 << 20, out: Vec::with_capacity(1 << 16) }
     }
 }
 
 /// The time of each input: there is no clock.
 const NOW: Duration = Duration::ZERO;
 
+/// A hub with an open run, as a program has it.
+struct LoggedRun {
+    hub: Hub,
+    log: RunLog,
+    /// Number of the last event that was read.
+    read: u64,
+}
+
+/// Largest size of one read from a log, in bytes.
+const MAX_READ: usize = 256 << 10;
+
 /// Creates a hub with a run that has sent its prompt, in the session of a line.
-fn begun(line: &str, log: usize) -> Hub {
+fn begun(line: &str, log: usize) -> LoggedRun {
     let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
     let session = line["params"]["sessionId"].as_str().expect("a session");
-    let mut options = HubOptions::new(ConversationOptions::new("/"));
-    (options.log.events, options.log.bytes) = (log, 1 << 30);
-    let mut hub = Hub::new(options);
+    let mut hub = Hub::new(HubOptions::new(ConversationOptions::new("/")));
     hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), NOW);
     let input: RunAgentInput = wire::decode(
         r#"{"threadId":"t","runId":"r","protocolVersion":"1.0","messages":[{"id":"u","role":"user","content":"Hi"}]}"#,
     )
     .expect("an input");
-    hub.handle_run("t", input, NOW).expect("a run");
+    hub.handle_run("t", input.clone(), NOW).expect("a run");
     let opened = format!(r#"{{"sessionId":"{session}"}}"#);
     for result in [r#"{"protocolVersion":1}"#, &opened] {
         let request = hub.poll_transmit().expect("a request").line;
@@ -112,8 +122,13 @@ fn begun(line: &str, log: usize) -> Hub {
         let response = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, request["id"]);
         hub.handle_line(Ok(&response), NOW);
     }
-    while hub.poll_frame().is_some() || hub.poll_transmit().is_some() {}
-    hub
+    while hub.poll_transmit().is_some() {}
+    let mut log = RunLog::new(&input, RunLogLimits { events: log, bytes: 1 << 30 });
+    while let Some(event) = hub.poll_run() {
+        event.append_to(&mut log).expect("room");
+    }
+    let read = log.last();
+    LoggedRun { hub, log, read }
 }
 
 type OfficialUpdate = JsonRpcMessage<Notification<official::SessionNotification>>;
@@ -134,10 +149,14 @@ impl Turn {
 
     /// Handles the line like a program: by the connection, the conversation and the log of the run.
     pub fn hub(&mut self, line: &str) {
-        let hub = self.hub.get_or_insert_with(|| begun(line, self.log));
-        hub.handle_line(Ok(line), NOW);
-        while let Some(frame) = hub.poll_frame() {
-            self.out.extend_from_slice(&frame.bytes);
+        let run = self.run.get_or_insert_with(|| begun(line, self.log));
+        run.hub.handle_line(Ok(line), NOW);
+        while let Some(event) = run.hub.poll_run() {
+            event.append_to(&mut run.log).expect("room");
+        }
+        while let Read::Frames(frames) | Read::Restart(frames) = run.log.read(run.read, MAX_READ) {
+            run.read = frames.last;
+            self.out.extend_from_slice(&frames.bytes);
         }
     }
 

@@ -85,14 +85,12 @@ impl AgentConnection {
     /// Leaves a thread that has another owner now.
     pub fn remove(&self, thread: &str) {
         let mut state = self.shared.lock();
-        if let Some(removed) = state.threads.remove(thread) {
-            for (run_id, run) in removed.runs {
-                if let Some(log) = state.hub.log(thread, &run_id) {
-                    run.log.settle(log.clone());
-                }
-            }
+        let now = self.shared.now();
+        while let Some(event) = state.hub.poll_run() {
+            state.handle_run_event(&event, now);
         }
-        state.hub.remove_thread(thread, self.shared.now());
+        state.threads.remove(thread);
+        state.hub.remove_thread(thread, now);
         drop(state);
         self.shared.wake.notify_one();
     }
@@ -100,11 +98,6 @@ impl AgentConnection {
     /// Reports the present session of a thread to the receiver of its [state](ThreadState::new).
     pub fn report_session(&self, thread: &str) {
         self.shared.lock().report_session(thread);
-    }
-
-    /// Forgets the log of a run.
-    pub fn forget(&self, thread: &str, run_id: &RunId) {
-        self.shared.lock().hub.forget_run(thread, run_id);
     }
 
     /// Answers a question of the agent.

@@ -1,29 +1,38 @@
-//! Events of the hub for the program: requests for this machine, notices of conversations, frames
+//! Events of the hub for the program: requests for this machine, notices of conversations, events
 //! of runs.
 use crate::hub::link::Link;
 use crate::hub::new_run::RunStart;
 use crate::hub::records;
-use crate::hub::state::{Shared, State, Unavailable};
+use crate::hub::state::{State, Unavailable};
 use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
 use acp_types::v1::session_setup::SessionId;
 use agui_bridge::conversation::{Conversation, Notice};
-use agui_bridge::hub::{HubEvent, HubRefused};
+use agui_bridge::hub::{HubEvent, HubRefused, HubRunEvent, HubRunOutput};
 use agui_bridge::{CancelReason, Failure};
+use agui_types::event::Event;
 use agui_types::id::RunId;
+use agui_types::run_log::RunOutcome;
 use host::terminals::TerminalEvent;
 use host::workspace::HostEvent;
 use jsonrpc_core::{ErrorCode, ErrorObject, peek_member};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 impl State {
-    /// Handles all events and frames of the hub. `link` is the transport, if one is open.
+    /// Handles all events of the hub and of its runs. `link` is the transport, if one is open.
     pub(crate) fn handle_events(
         &mut self,
-        shared: &Shared,
+        now: Duration,
         mut link: Option<&mut Link>,
         removed: &mpsc::UnboundedSender<String>,
     ) {
-        while let Some(event) = self.hub.poll_event() {
+        loop {
+            // The end of a run may have events of its own, such as a cancelled call.
+            let Some(event) = self.hub.poll_event() else {
+                let Some(event) = self.hub.poll_run() else { break };
+                self.handle_run_event(&event, now);
+                continue;
+            };
             match event {
                 HubEvent::Connected(initialized) => {
                     for waiting in self.waiting.drain(..) {
@@ -45,17 +54,6 @@ impl State {
                     }
                 }
                 HubEvent::Notice(thread, notice) => self.handle_notice(&thread, notice),
-                HubEvent::RunRefused(thread, run_id, why) => {
-                    self.answer_start(&thread, &run_id, Err(why.into()));
-                }
-                HubEvent::RunAgain(thread, run_id, earlier) => {
-                    self.answer_start(&thread, &run_id, Ok(RunStart::Again(earlier)));
-                }
-                HubEvent::RunFailed(_, run, code, reason) => {
-                    let code = code.unwrap_or_default();
-                    let reason = &*self.variables.hide(&reason);
-                    tracing::warn!(%run, code, reason, "a run has failed");
-                }
                 HubEvent::ThreadRemoved(thread) => {
                     self.threads.remove(&thread);
                     let _ending = removed.send(thread);
@@ -74,7 +72,6 @@ impl State {
                 _ => {}
             }
         }
-        self.handle_frames(shared);
         if let Some(link) = link {
             self.end_unused_terminals(link);
         }
@@ -93,31 +90,48 @@ impl State {
         }
     }
 
-    /// Wakes the readers of runs with new frames, and closes runs that have ended.
-    fn handle_frames(&mut self, shared: &Shared) {
-        while let Some(changed) = self.hub.poll_changed() {
-            let Some(thread) = self.threads.get_mut(&changed.thread) else { continue };
-            let Some(run) = thread.runs.get_mut(&changed.run_id) else { continue };
-            if let Some(reply) = run.reply.take()
-                && reply.send(Ok(RunStart::Begun)).is_err()
-            {
-                // The client is gone, and the run will never have a reader.
-                let thread = &changed.thread;
-                let run_id = &changed.run_id;
-                self.hub.handle_cancel(thread, run_id, CancelReason::NoReader, shared.now());
+    /// Adds an event to the log of its run.
+    pub(crate) fn handle_run_event(&mut self, event: &HubRunEvent, now: Duration) {
+        let thread_name = &*event.thread;
+        match &event.output {
+            HubRunOutput::Refused(why) => {
+                let refused = Err(why.clone().into());
+                return self.answer_start(thread_name, &event.run_id, refused);
             }
-            if thread.current.as_ref() != Some(&changed.run_id) {
-                thread.current = Some(changed.run_id.clone());
-                thread.span = run.span.clone();
+            HubRunOutput::Again(earlier) => {
+                let again = Ok(RunStart::Again(earlier.clone()));
+                return self.answer_start(thread_name, &event.run_id, again);
             }
-            if !changed.has_ended {
-                run.log.notify();
-            } else if let Some(run) = thread.runs.remove(&changed.run_id)
-                && let Some(log) = self.hub.log(&changed.thread, &changed.run_id)
-            {
-                records::run_ended(&changed.thread, changed.run_id.as_str(), log.outcome());
-                run.log.settle(log.clone());
-            }
+            _ => {}
+        }
+        let Some(thread) = self.threads.get_mut(thread_name) else { return };
+        let Some(run) = thread.runs.get_mut(&event.run_id) else { return };
+        if thread.current.as_ref() != Some(&event.run_id) {
+            thread.current = Some(event.run_id.clone());
+            thread.span.clone_from(&run.span);
+        }
+        let has_reader = run.reply.take().is_none_or(|reply| reply.send(Ok(RunStart::Begun)).is_ok());
+        let has_room = run.log.write(|log| event.append_to(log));
+        if let Some(outcome) = event.outcome() {
+            thread.runs.remove(&event.run_id);
+            self.record_end(event, &outcome);
+        } else if !has_reader {
+            // The client is gone, and the run will never have a reader.
+            self.hub.handle_cancel(thread_name, &event.run_id, CancelReason::NoReader, now);
+        } else if !has_room {
+            self.hub.handle_full(thread_name, &event.run_id, now);
+        }
+    }
+
+    fn record_end(&self, event: &HubRunEvent, outcome: &RunOutcome) {
+        records::run_ended(&event.thread, event.run_id.as_str(), Some(outcome));
+        if let (HubRunOutput::Event(Event::RunError(error)), RunOutcome::Error(code)) =
+            (&event.output, outcome)
+        {
+            let run = &event.run_id;
+            let code = code.as_deref().unwrap_or_default();
+            let reason = &*self.variables.hide(&error.message);
+            tracing::warn!(%run, code, reason, "a run has failed");
         }
     }
 
@@ -157,7 +171,7 @@ impl State {
     /// Handles a result of the host, or a change of a terminal.
     pub(crate) fn handle_host(
         &mut self,
-        shared: &Shared,
+        now: Duration,
         link: &Link,
         event: HostEvent<RequestKey>,
     ) {
@@ -165,7 +179,6 @@ impl State {
             HostEvent::Answer(key, answer) => self.reply(key, answer),
             HostEvent::Terminal(session, event) => {
                 let Some(thread) = link.sessions.get(&session) else { return };
-                let now = shared.now();
                 self.hub.with_conversation(thread, now, |it| match event {
                     TerminalEvent::Update(update) => it.handle_terminal_update(*update, now),
                     TerminalEvent::Output(chunk) => it.handle_terminal_output(chunk, now),

@@ -1,20 +1,15 @@
-//! The hub behind a lock, and the state of the program for it: what requests, readers and the task
-//! share.
+//! The hub behind a lock, and the state of the program for it: what requests and the task share.
 use crate::hub::new_run::{NewRun, Reply, RunStart};
 use crate::hub::records;
 use crate::hub::thread::{OpenRun, ThreadState};
 use crate::hub::variables::Variables;
-use crate::store::LiveLog;
 use crate::tools::FromServer;
 use acp_types::client::{self, AgentResponse, Call, CallError, CallKey, Initialized, Received};
 use acp_types::v1::authentication::AuthenticateRequest;
 use agui_bridge::conversation::{Accepted, ToolQuestion};
 use agui_bridge::hub::Hub;
 use agui_bridge::{CancelReason, Failure};
-use agui_types::id::RunId;
-use agui_types::run_log;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -35,12 +30,11 @@ pub struct Unavailable(
     pub String,
 );
 
-/// What the task shares with requests and readers.
+/// What the task shares with requests.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// While an agent writes without pauses, the task takes the lock again as soon as it has
-    /// released it. This lock is passed on to a waiting reader within a millisecond, so that
-    /// readers keep up.
+    /// released it. This lock is passed on to a waiting request within a millisecond.
     state: parking_lot::Mutex<State>,
     /// Wakes the task.
     pub(crate) wake: Notify,
@@ -132,7 +126,7 @@ impl State {
 
     pub(crate) fn start_or_postpone(
         &mut self,
-        shared: &Arc<Shared>,
+        shared: &Shared,
         thread: &str,
         run: NewRun,
         reply: Reply,
@@ -147,7 +141,7 @@ impl State {
         }
     }
 
-    pub(crate) fn start(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
+    pub(crate) fn start(&mut self, shared: &Shared, thread: &str, run: NewRun, reply: Reply) {
         let now = shared.now();
         if reply.is_closed() {
             return;
@@ -177,9 +171,6 @@ impl State {
                 return;
             }
         };
-        let live =
-            HubLog { shared: shared.clone(), thread: thread.to_owned(), run: run_id.clone() };
-        log.set_live(Arc::new(live));
         if let Some(state) = self.threads.get_mut(thread) {
             if state.runs.is_empty() {
                 // Its session is opened for this run.
@@ -222,22 +213,6 @@ impl State {
                     questions.iter().for_each(|key| it.handle_question_withdrawn(*key, now));
                 });
             }
-        }
-    }
-}
-
-/// The log of a run in the hub.
-#[derive(Debug)]
-struct HubLog {
-    shared: Arc<Shared>,
-    thread: String,
-    run: RunId,
-}
-
-impl LiveLog for HubLog {
-    fn read(&self, read: &mut dyn FnMut(&run_log::RunLog)) {
-        if let Some(log) = self.shared.lock().hub.log(&self.thread, &self.run) {
-            read(log);
         }
     }
 }

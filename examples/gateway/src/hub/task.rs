@@ -131,12 +131,10 @@ impl Task {
         };
         let mut failed = None;
         match link {
-            None => state.handle_events(&shared, None, &self.removed),
+            None => state.handle_events(shared.now(), None, &self.removed),
             Some(link) => {
-                state.handle_events(&shared, Some(link), &self.removed);
+                state.handle_events(shared.now(), Some(link), &self.removed);
                 failed = state.transmit(link).err();
-                // Answers of the host to requests that were handled just now.
-                state.handle_events(&shared, Some(link), &self.removed);
                 let excess = link.waste.excess();
                 if let Some(why) = &excess {
                     tracing::warn!("{why}");
@@ -180,7 +178,7 @@ impl Task {
                 read_lines(&self.shared, link);
             }
             Input::Host(event) => {
-                self.shared.lock().handle_host(&self.shared, link, event);
+                self.shared.lock().handle_host(self.shared.now(), link, event);
             }
             Input::Closed(why) => self.close(why),
             Input::Exited => {}

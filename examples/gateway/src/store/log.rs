@@ -1,13 +1,12 @@
 //! The log of a run, shared by the task that writes it and the HTTP responses that read it.
 //!
-//! The state machine is [`agui_types::run_log`]; this module wakes and counts readers. While a
-//! machine of the program owns the log, it is read there ([`LiveLog`]).
+//! The state machine is [`agui_types::run_log`]; this module wakes and counts readers.
 use agui_types::event::Event;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::{self, LogPart, PushError, RunLogLimits, RunOutcome};
+use crate::store::RunRecord;
+use agui_types::run_log::{self, LogPart, PushError, Read, RunLogLimits, RunOutcome};
 use bytes::Bytes;
-use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -38,25 +37,11 @@ impl LogLimits {
     }
 }
 
-/// A log that is owned and written by a machine of the program.
-pub trait LiveLog: Debug + Send + Sync {
-    /// Calls `read` with the log, unless the machine no longer owns it.
-    fn read(&self, read: &mut dyn FnMut(&run_log::RunLog));
-}
-
-/// The location of a log.
-#[derive(Debug)]
-enum Place {
-    Here(run_log::RunLog),
-    /// A machine of the program owns the log. The other log is empty.
-    Live(Arc<dyn LiveLog>, run_log::RunLog),
-}
-
 /// The events of one run, numbered from 1.
 #[derive(Debug)]
 pub struct RunLog {
     run_id: RunId,
-    place: Mutex<Place>,
+    log: Mutex<run_log::RunLog>,
     max_readers: usize,
     /// Notifies of new events and of the end.
     changed: watch::Sender<()>,
@@ -78,7 +63,7 @@ impl RunLog {
     pub fn new(input: &RunAgentInput, limits: LogLimits) -> Self {
         Self {
             run_id: input.run_id.clone(),
-            place: Mutex::new(Place::Here(limits.empty(input))),
+            log: Mutex::new(limits.empty(input)),
             max_readers: limits.readers,
             changed: watch::Sender::new(()),
             readers: watch::Sender::new(0),
@@ -103,89 +88,71 @@ impl RunLog {
     #[must_use]
     pub fn behind(self, before: &Self) -> Self {
         let last = before.last();
-        let place = match self.place.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Place::Here(log) => Place::Here(log.with_last(last)),
-            live @ Place::Live(..) => live,
-        };
-        Self { place: Mutex::new(place), ..self }
-    }
-
-    /// Reads the log from the machine that writes it, until it [settles](Self::settle).
-    pub fn set_live(&self, live: Arc<dyn LiveLog>) {
-        let mut place = self.place();
-        let (Place::Here(before) | Place::Live(_, before)) = &*place;
-        let before = before.clone();
-        *place = Place::Live(live, before);
-    }
-
-    /// Takes the log over from the machine that wrote it.
-    pub fn settle(&self, log: run_log::RunLog) {
-        *self.place() = Place::Here(log);
-        self.notify();
+        let log = self.log.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Self { log: Mutex::new(log.with_last(last)), ..self }
     }
 
     /// Adds an event, and wakes the readers. Returns `false` if the log is full. The end of the run
     /// is always added.
     pub fn push(&self, event: &Event) -> bool {
-        let pushed = match &mut *self.place() {
-            Place::Here(log) => log.push(event).map(|_| !log.is_full()),
-            // The machine adds the events.
-            Place::Live(..) => Ok(true),
-        };
+        self.write(|log| log.push(event).map(drop))
+    }
+
+    /// Adds events with `write`, and wakes the readers. Returns `false` if the log is full.
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut run_log::RunLog) -> Result<(), PushError>,
+    ) -> bool {
+        let mut log = self.lock();
+        let written = write(&mut log);
+        let has_room = !log.is_full();
+        drop(log);
         self.notify();
-        match pushed {
-            Ok(fits) => fits,
+        match written {
+            Ok(()) => has_room,
             Err(PushError::Full) => false,
             // Another owner has ended the run.
             Err(PushError::Ended) => true,
             Err(error) => {
-                tracing::error!(%error, kind = event.tag(), "an event is left out");
+                tracing::error!(%error, run = %self.run_id, "an event is left out");
                 true
             }
         }
     }
 
     /// Wakes the readers.
-    pub fn notify(&self) {
+    fn notify(&self) {
         self.changed.send_replace(());
     }
 
     /// Ends the run.
     pub fn end(&self) {
-        let log = self.with(Clone::clone);
-        let mut place = self.place();
-        if let Place::Here(log) = &mut *place {
-            log.end();
-        } else {
-            let mut log = log;
-            log.end();
-            *place = Place::Here(log);
-        }
-        drop(place);
+        self.lock().end();
         self.notify();
     }
 
     /// Ends the run with this event, unless it has already ended.
-    pub fn lose(&self, event: &Event) {
-        let mut log = self.with(Clone::clone);
+    pub fn end_with(&self, event: &Event) {
+        let mut log = self.lock();
         if log.has_ended() {
             return;
         }
         if let Err(error) = log.push(event) {
-            tracing::error!(%error, "the end of a run is left out");
+            tracing::error!(%error, run = %self.run_id, "the end of a run is left out");
         }
         log.end();
-        self.settle(log);
+        drop(log);
+        self.notify();
     }
 
     /// Returns whether the run has ended.
     pub fn has_ended(&self) -> bool {
-        self.with(run_log::RunLog::has_ended)
+        self.lock().has_ended()
     }
 
     /// Returns how the run ended.
     pub fn outcome(&self) -> Option<RunOutcome> {
-        self.with(|log| log.outcome().cloned())
+        self.lock().outcome().cloned()
     }
 
     /// Returns the id of the run.
@@ -195,17 +162,18 @@ impl RunLog {
 
     /// Returns the number of the last event.
     pub fn last(&self) -> u64 {
-        self.with(run_log::RunLog::last)
+        self.lock().last()
     }
 
     /// Returns the memory of the events in bytes.
     pub fn bytes(&self) -> usize {
-        self.with(run_log::RunLog::bytes)
+        self.lock().bytes()
     }
 
     /// Returns whether the run has ended and `after` is its last event.
     pub fn is_read(&self, after: u64) -> bool {
-        self.with(|log| log.has_ended() && after >= log.last())
+        let log = self.lock();
+        log.has_ended() && after >= log.last()
     }
 
     /// Follows the run from the event with this number; 0 is the beginning.
@@ -226,7 +194,7 @@ impl RunLog {
 
     /// Returns the number in an event id of this run.
     pub fn number(&self, event_id: &str) -> Option<u64> {
-        self.with(|log| log.number(event_id))
+        self.lock().number(event_id)
     }
 
     /// Waits until the run has had no reader for `grace`.
@@ -272,41 +240,37 @@ impl RunLog {
 
     /// Returns the events after this number, for a copy.
     pub fn part(&self, after: u64) -> LogPart {
-        self.with(|log| log.part(after, MAX_BATCH))
+        self.lock().part(after, MAX_BATCH)
     }
 
     /// Extends this copy of a run.
     pub fn apply(&self, part: LogPart) {
-        if let Place::Here(log) = &mut *self.place() {
-            log.apply(part);
-        }
+        self.lock().apply(part);
         self.notify();
     }
 
     /// Returns the number of the last event, and the frame that this event would become.
     pub fn next_frame(&self, event: &Event) -> (u64, Bytes) {
-        self.with(|log| (log.last(), log.next_frame(event).unwrap_or_default()))
+        let log = self.lock();
+        (log.last(), log.next_frame(event).unwrap_or_default())
     }
 
-    fn with<T>(&self, read: impl Fn(&run_log::RunLog) -> T) -> T {
-        let live = match &*self.place() {
-            Place::Here(_) => None,
-            Place::Live(live, _) => Some(live.clone()),
-        };
-        if let Some(live) = live {
-            // Outside of the lock: the machine may be about to hand over the log.
-            let mut result = None;
-            live.read(&mut |log| result = Some(read(log)));
-            if let Some(result) = result {
-                return result;
-            }
-        }
-        let (Place::Here(log) | Place::Live(_, log)) = &*self.place();
-        read(log)
+    /// Returns the next events after this number.
+    fn read(&self, after: u64) -> Read {
+        self.lock().read(after, MAX_BATCH)
     }
 
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the record of the run with the conversation before it, which this log has.
+    pub(crate) fn restate(&self, record: &RunRecord) -> RunRecord {
+        let mut record = record.clone();
+        let log = self.lock();
+        record.input.messages = log.messages().decode().unwrap_or_default();
+        record.input.state = log.state().cloned();
+        record
+    }
+
+    fn lock(&self) -> MutexGuard<'_, run_log::RunLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -341,7 +305,6 @@ mod tests {
         let reading = tokio::spawn(log.follow(0).unwrap().read().collect::<Vec<_>>());
         for events in run(20).chunks(3) {
             events.iter().for_each(|event| assert!(log.push(event)));
-            log.notify();
             tokio::task::yield_now().await;
         }
         log.end();

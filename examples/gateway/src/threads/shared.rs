@@ -285,7 +285,7 @@ impl Threads {
                 let run_id = kept.log.run_id().clone();
                 let input = RunAgentInput::new(key.id.as_str(), run_id, Vec::new());
                 let record = self.replicas.record(name.to_owned(), kept.fingerprint, input);
-                kept.log.lose(&self.replicas.lost(&record));
+                kept.log.end_with(&self.replicas.lost(&record));
             }
         }
     }

@@ -142,7 +142,6 @@ impl Threads {
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
                     threads.replicas.retire_run(&name).await;
                 }
-                threads.drop_log(&key, &run);
             }
         };
         self.tasks.spawn(async move { tokio::join!(watch, serve) });

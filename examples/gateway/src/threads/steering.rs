@@ -106,15 +106,6 @@ impl Threads {
         log.ended().await;
     }
 
-    /// Drops the log of a run in the hub of its agent, unless a later run has the id.
-    pub(super) fn drop_log(&self, thread: &ThreadName, run: &RunKey) {
-        if !lock(&self.runs).contains_key(run)
-            && let Some((acp, name)) = self.conversation(thread)
-        {
-            acp.connection.forget(&name, &run.1.as_str().into());
-        }
-    }
-
     /// Returns the agent of a thread, and the name of the thread in its hub.
     pub(super) fn conversation(&self, key: &ThreadName) -> Option<(Arc<UserAgent>, String)> {
         Some((self.acp(&key.agent)?.users.find(&key.user)?, key.text()))

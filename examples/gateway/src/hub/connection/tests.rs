@@ -6,7 +6,6 @@ use acp_types::client;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::conversation::ConversationOptions;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::RunLogLimits;
 use host::permissions::{Files, Rules};
 use host::transport::Address;
 use jsonrpc_core::wire;
@@ -33,8 +32,7 @@ fn connection() -> AgentConnection {
         is_optional: false,
         telemetry,
     };
-    let mut options = HubOptions::new(ConversationOptions::new("/"));
-    options.log = RunLogLimits { events: 64, bytes: 1 << 16 };
+    let options = HubOptions::new(ConversationOptions::new("/"));
     AgentConnection::new(agent, options, mpsc::unbounded_channel().0)
 }
 

@@ -1,5 +1,5 @@
 //! A reader of a run: a cursor into its log, as a stream of server-sent events.
-use super::{MAX_BATCH, RunLog};
+use super::RunLog;
 use agui_types::id::RunId;
 use agui_types::run_log::Read;
 use bytes::Bytes;
@@ -66,8 +66,7 @@ impl Reader {
             }
             loop {
                 changed.mark_unchanged();
-                let read = reader.log.with(|log| log.read(reader.after, MAX_BATCH));
-                match read {
+                match reader.log.read(reader.after) {
                     Read::Restart(_) if reader.has_begun => {
                         tracing::debug!(run = %reader.run_id(), "a reader fell behind");
                         reader.is_behind = true;

@@ -100,7 +100,7 @@ impl Replica {
         if log.last() == 0 {
             log.push(&started(record));
         }
-        log.lose(&lost);
+        log.end_with(&lost);
         Ok(log)
     }
 
@@ -155,7 +155,8 @@ impl Replica {
     }
 
     /// Copies the events of a run to the store until its end, or until the run is removed from the
-    /// store after `forgotten` was cancelled. `before_end` is awaited before the end is stored and
+    /// store after `forgotten` was cancelled. `record` may be without the conversation before the
+    /// run, which the log has. `before_end` is awaited before the end is stored and
     /// passed on to readers. Returns `false` if another owner has ended the run.
     pub async fn share(
         &self,
@@ -202,13 +203,14 @@ impl Replica {
                     let _ended = timeout_at(next_copy, log.ended()).await;
                 }
                 Ok(Appended::Ended) => {
-                    log.lose(&self.lost(record));
+                    log.end_with(&self.lost(record));
                     return false;
                 }
                 Ok(Appended::Unknown) if forgotten.is_cancelled() => return true,
                 Ok(Appended::Unknown) => {
                     // The store has lost its data.
-                    if self.store.begin_run(run, record).await.is_ok() {
+                    let record = log.restate(record);
+                    if self.store.begin_run(run, &record).await.is_ok() {
                         after = 0;
                     }
                 }
@@ -265,7 +267,7 @@ impl Replica {
             // The owner writes the run again if the store has lost it.
             let since = unknown_since.get_or_insert_with(Instant::now);
             if since.elapsed() > self.options.lifetime * 2 {
-                log.lose(&self.lost(record));
+                log.end_with(&self.lost(record));
             }
             return Ok(false);
         };
