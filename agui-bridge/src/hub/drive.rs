@@ -3,9 +3,7 @@ use super::threads::ThreadNumber;
 use super::version::{open_request, prompt, set, speaks_v2};
 use super::{Hub, HubEvent, Login};
 use crate::Failure;
-use crate::conversation::{
-    AgentFeatures, Command, Notice, SettingError, Trouble, options_of,
-};
+use crate::conversation::{AgentFeatures, Command, Notice, SettingError, Trouble, options_of};
 use acp_types::client::{
     AgentNotification, AgentResponse, CallError, CallKey, CloseReason, Connection, Event,
     InitializeResponse, Initialized, Received, SessionEvent, SessionKey, TurnError, Update,

@@ -6,9 +6,9 @@
 //!                          (a locked Hub)  └─ RunLog ─ readers
 //! ```
 //!
-//! A request locks the hub, gives it its input, and wakes the task, which sends what follows. A
-//! reader locks it to copy frames of its run. No lock is held across an await, so that a slow page
-//! delays neither the agent nor other pages.
+//! A request locks the hub, gives it its input, and wakes the task, which sends what follows and
+//! appends the events of runs to their logs. A reader locks the log of its run alone. No lock is
+//! held across an await, so that a slow page delays neither the agent nor other pages.
 //!
 //! | module | contents |
 //! |---|---|
@@ -20,12 +20,13 @@
 //! | `login` | calls of the program, and the restart of the agent |
 //! | `variables` | variables of a login, with values that are hidden |
 //! | `strays` | output of the agent that is no JSON |
-//! | `events` | outputs of the hub: requests for files and terminals, notices, frames |
+//! | `events` | outputs of the hub: requests for files and terminals, notices, events of runs |
 //! | `thread` | pending runs, calls, questions and settings of a thread |
 //! | `users` | connections to an agent: one for all users, or one for each with a root and an environment |
 //! | `session_settings` | lifetime of sessions, and settings that pages may send |
 //! | `mcp_servers` | MCP servers of settings, for the sessions of agents |
-//! | `health` | availability of the agent |
+//! | `health` | availability of the agent, from several attempts |
+//! | `readiness` | probes of the agent |
 //! | `capabilities` | capabilities of the agent in the form for AG-UI clients, and those that it is offered |
 //! | `version` | the versions of ACP that an agent is offered |
 //! | `activity` | waiting for turns that an agent begins without a prompt |
@@ -43,6 +44,7 @@ mod link;
 mod login;
 mod mcp_servers;
 mod new_run;
+mod readiness;
 pub mod records;
 mod server_sign_in;
 mod session_settings;

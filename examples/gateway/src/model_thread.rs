@@ -2,14 +2,13 @@
 //! messages.
 use crate::hub::{Reply, RunStart, records};
 use crate::model::{ChatModel, ModelRun, Traced};
-use crate::run::{Cancel, request_cancel};
-use crate::store::RunLog;
+use crate::run::{Cancel, all_cancelled, request_cancel};
+use crate::store::{Replica, RunLog};
 use crate::telemetry::Telemetry;
 use crate::telemetry::trace_context::TraceContext;
 use agui_bridge::CancelReason;
 use agui_bridge::conversation::{Admission, RunQueue, RunRefused};
 use agui_types::input::RunAgentInput;
-use agui_types::message::Message;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -20,9 +19,12 @@ use tokio_util::sync::CancellationToken;
 
 /// A run to start.
 pub(crate) struct ModelRunStart {
+    /// Name of the run in the store.
+    pub(crate) name: String,
     pub(crate) input: RunAgentInput,
-    /// Messages that the input leaves out, known when the runs before it have ended.
-    pub(crate) history: BoxFuture<'static, Vec<Message>>,
+    /// The open runs of the thread before it: the store knows the messages that the input leaves
+    /// out when they have ended.
+    pub(crate) before: Vec<CancellationToken>,
     pub(crate) log: Arc<RunLog>,
     pub(crate) cancel: Cancel,
     pub(crate) span: Option<TraceContext>,
@@ -33,6 +35,7 @@ pub(crate) struct ModelRunStart {
 /// A thread of a model.
 pub(crate) struct ModelThread {
     pub(crate) model: Arc<ChatModel>,
+    pub(crate) replicas: Arc<Replica>,
     pub(crate) user: String,
     pub(crate) name: Arc<str>,
     pub(crate) queue: RunQueue<ModelRunStart>,
@@ -97,7 +100,7 @@ impl ModelThread {
     }
 
     fn begin(&self, run: ModelRunStart) -> Active {
-        let ModelRunStart { mut input, history, log, cancel, span, reply } = run;
+        let ModelRunStart { name: stored_name, mut input, before, log, cancel, span, reply } = run;
         if reply.send(Ok(RunStart::Begun)).is_err() {
             // The client has disconnected, and the run will have no reader.
             request_cancel(&cancel, CancelReason::NoReader);
@@ -107,10 +110,12 @@ impl ModelThread {
         let time = self.time;
         let shutdown = self.shutdown.clone();
         let model = self.model.clone();
+        let replicas = self.replicas.clone();
         let name = self.name.clone();
         let current = cancel.clone();
         let running = async move {
-            let history = history.await;
+            all_cancelled(before).await;
+            let history = replicas.history(&stored_name, &input).await;
             if !history.is_empty() {
                 input.messages = history;
             }

@@ -132,7 +132,7 @@ async fn serve(args: Args, log: &mut Log) -> Result<(), Error> {
     drop(removed);
     tokio::spawn(threads.clone().release_removed(removals));
     let left = CancellationToken::new();
-    let serving = tokio::spawn(crate::replicas::serve(threads.clone(), left.clone()));
+    let serving = tokio::spawn(crate::server::serve_replica(threads.clone(), left.clone()));
     #[cfg(unix)]
     let telling = {
         // Registered before the address is announced: without a handler the signal ends the

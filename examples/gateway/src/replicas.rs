@@ -17,7 +17,7 @@ use std::time::Duration;
 
 mod forwarding;
 
-pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse, serve, to_its_owner};
+pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse};
 
 /// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
@@ -78,13 +78,13 @@ const SESSIONS: &str = "sessions";
 
 /// The sessions of users in the store of runs.
 #[derive(Debug)]
-struct KeptSessions {
+struct StoredSessions {
     store: Arc<dyn RunStore>,
     is_shared: bool,
 }
 
 #[async_trait]
-impl SignInStore for KeptSessions {
+impl SignInStore for StoredSessions {
     async fn load(&self) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
         Ok(self.store.kept(SESSIONS).await?)
     }
@@ -101,7 +101,7 @@ impl SignInStore for KeptSessions {
 /// Returns the place of the sessions of users, unless the store ends with this program.
 pub(crate) fn sessions(settings: &Settings, store: &OpenStore) -> Option<Arc<dyn SignInStore>> {
     let is_shared = settings.shared_store().is_some();
-    let kept = KeptSessions { store: store.runs.clone(), is_shared };
+    let kept = StoredSessions { store: store.runs.clone(), is_shared };
     (is_shared || store.path.is_some()).then(|| Arc::new(kept) as Arc<dyn SignInStore>)
 }
 

@@ -7,6 +7,7 @@ use agui_bridge::hub::HubRefused;
 use agui_bridge::input::InputError;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
+use tokio_util::sync::CancellationToken;
 
 /// A run does not begin.
 #[derive(Debug, thiserror::Error)]
@@ -69,4 +70,11 @@ pub(crate) type Cancel = Arc<SetOnce<CancelReason>>;
 /// Cancels a run. Of several reasons the first counts.
 pub(crate) fn request_cancel(cancel: &Cancel, reason: CancelReason) {
     let _earlier = cancel.set(reason);
+}
+
+/// Waits for all tokens.
+pub(crate) async fn all_cancelled(tokens: Vec<CancellationToken>) {
+    for token in tokens {
+        token.cancelled().await;
+    }
 }

@@ -3,7 +3,6 @@ use crate::history::History;
 use crate::login::Logins;
 use crate::page;
 use crate::refusal::Refusal;
-use crate::replicas::to_its_owner;
 use crate::session;
 use crate::socket;
 use crate::telemetry::traced;
@@ -21,7 +20,11 @@ use tower::ServiceExt;
 
 mod about;
 mod inputs;
+mod owners;
 mod runs;
+
+pub(crate) use owners::serve_replica;
+use owners::to_its_owner;
 
 /// The routes for authenticated callers.
 fn api() -> Router<Arc<Threads>> {
@@ -87,7 +90,7 @@ pub(crate) fn router(
 }
 
 /// Answers a request that another gateway has authenticated.
-pub(crate) async fn answer(threads: &Arc<Threads>, request: Request) -> Response {
+async fn answer(threads: &Arc<Threads>, request: Request) -> Response {
     match api().with_state(threads.clone()).oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},

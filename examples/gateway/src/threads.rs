@@ -3,12 +3,11 @@ use crate::agents::{AcpAgents, Agents};
 use crate::chat_socket::SocketLimits;
 use crate::fair_queue::{FairLimits, FairQueue};
 use crate::hub::Unavailable;
-use crate::model_thread::ModelRunStart;
-use crate::run::{Cancel, StartError, request_cancel};
+use crate::run::{StartError, request_cancel};
 use crate::settings::{Limits, Settings, Times, WhenBusy, shares};
-use crate::store::{Lease, Reader, Replica, RunLog, ThreadName};
+use crate::store::{Reader, Replica, ThreadName};
+use crate::telemetry::Telemetry;
 use crate::telemetry::trace_context::TraceContext;
-use crate::telemetry::{Telemetry, Timeline};
 use crate::tools::{PageServers, Toolbox};
 use agui_bridge::CancelReason;
 use agui_types::capabilities::AgentCapabilities;
@@ -19,23 +18,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-mod kept;
+mod runs;
 mod session_note;
 mod shared;
 mod starting;
 mod steering;
+mod table;
 
-use kept::fingerprint;
-use session_note::SessionNote;
-use shared::run_name;
+use runs::{InputDigest, RunEntry, RunKey, run_name};
+use table::ThreadTable;
 
 pub(crate) use shared::Target;
+use starting::PostedInput;
 
 /// Separates the number of a thread from the number of a permission request.
 const INTERRUPT: &str = "-int-";
@@ -48,18 +47,6 @@ const CANCEL_TIME: Duration = Duration::from_secs(2);
 
 /// Maximum number of bytes of the id of a thread or a run.
 const MAX_ID: usize = 1024;
-
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    lease: Lease,
-    /// Sends runs to the task of a model's thread.
-    model: Option<mpsc::Sender<ModelRunStart>>,
-    /// The record of an agent's session.
-    note: Option<Arc<SessionNote>>,
-    /// Number of the last use: the lowest is the longest ago.
-    used: u64,
-}
 
 /// All threads, and their shared parts.
 #[derive(Debug)]
@@ -74,40 +61,13 @@ pub(crate) struct Threads {
     shares: usize,
     when_busy: WhenBusy,
     telemetry: Telemetry,
-    threads: Mutex<HashMap<ThreadName, Entry>>,
-    runs: Mutex<HashMap<RunKey, Kept>>,
+    threads: Mutex<ThreadTable>,
+    runs: Mutex<HashMap<RunKey, RunEntry>>,
     renderings: Arc<FairQueue>,
     file_searches: Arc<FairQueue>,
     numbered: AtomicU64,
     shutdown: CancellationToken,
     tasks: TaskTracker,
-}
-
-/// A run, identified by user and id.
-type RunKey = (Principal, String);
-
-/// A run, which is kept for a while after its end.
-#[derive(Clone, Debug)]
-struct Kept {
-    /// Number of the run, in order of arrival.
-    number: u64,
-    /// Whether the run belongs to this gateway. Otherwise this is a copy.
-    is_ours: bool,
-    thread: ThreadName,
-    /// Hash of the input, compared with that of a repeated input.
-    fingerprint: u64,
-    /// Bytes of the copies of the input.
-    open_bytes: usize,
-    log: Arc<RunLog>,
-    cancel: Cancel,
-    /// Cancelled when the run is removed for lack of space.
-    forgotten: CancellationToken,
-    /// Cancelled when the store has all events, or the run was refused.
-    shared: CancellationToken,
-    /// Its spans, if enabled, for a run of this gateway.
-    timeline: Option<Arc<Timeline>>,
-    /// The span of the run itself.
-    span: Option<TraceContext>,
 }
 
 impl Threads {
@@ -230,24 +190,20 @@ impl Threads {
             }
         }
         let run = (principal.clone(), input.run_id.to_string());
-        let user = principal.as_str().to_owned();
-        let id = input.thread_id.to_string();
-        let key = ThreadName { user, agent: agent.to_owned(), id };
-        if let Some(same) = self.follow_same(&run, &key, &input) {
+        let key = thread_name(&principal, agent, input.thread_id.as_str());
+        let digest = InputDigest::new(&input);
+        if let Some(same) = self.follow_same(&run, &key, &input, digest) {
             return same;
         }
-        if let Some(same) = self.follow_stored(&run, &key, &input).await? {
+        if let Some(same) = self.follow_stored(&run, &key, digest).await? {
             return Ok(same);
         }
-        let started =
-            self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
-        match started.await {
+        let posted = PostedInput { input, digest, caller };
+        match self.start_anywhere(run.clone(), key.clone(), posted, is_forwarded).await {
             // Another gateway has begun the run.
             Err(StartError::Known) => {
                 let _log = self.find(&run.0, &run.1).await?;
-                let known = lock(&self.runs)
-                    .get(&run)
-                    .map(|other| other.follow_same(&key, fingerprint(&input)));
+                let known = lock(&self.runs).get(&run).map(|other| other.follow_same(&key, digest));
                 known.unwrap_or(Err(StartError::OtherRun))
             }
             started => started,
@@ -261,10 +217,10 @@ impl Threads {
         let active = {
             let runs = lock(&self.runs);
             let run = runs.get(&(principal.clone(), run_id.to_owned()));
-            let active = run.filter(|kept| kept.is_ours && !kept.log.has_ended());
-            active.inspect(|kept| request_cancel(&kept.cancel, CancelReason::User)).cloned()
+            let active = run.filter(|run| run.is_ours && !run.log.has_ended());
+            active.inspect(|run| request_cancel(&run.cancel, CancelReason::User)).cloned()
         };
-        let Some(Kept { thread, .. }) = active else { return false };
+        let Some(RunEntry { thread, .. }) = active else { return false };
         if let Some((acp, name)) = self.conversation(&thread) {
             acp.connection.cancel(&name, &run_id.into(), CancelReason::User);
         }
@@ -310,16 +266,12 @@ impl Threads {
     }
 }
 
-impl Entry {
-    /// Returns whether the thread is open under this lease.
-    fn is_open(&self, lease: &Lease) -> bool {
-        self.lease == *lease && !self.has_ended()
-    }
-
-    /// Returns whether the task of a model's thread has ended.
-    fn has_ended(&self) -> bool {
-        self.model.as_ref().is_some_and(mpsc::Sender::is_closed)
-    }
+/// Returns the name of a thread of a user.
+fn thread_name(principal: &Principal, agent: &str, thread: &str) -> ThreadName {
+    let user = principal.as_str().to_owned();
+    let agent = agent.to_owned();
+    let id = thread.to_owned();
+    ThreadName { user, agent, id }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

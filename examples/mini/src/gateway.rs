@@ -259,7 +259,8 @@ async fn run(
     let frames = futures::stream::unfold(reader, |mut reader| async move {
         loop {
             reader.changed.mark_unchanged();
-            let log = |it: &Conversations| Some(it.logs.get(&reader.key)?.read(reader.after, MAX_BATCH));
+            let log =
+                |it: &Conversations| Some(it.logs.get(&reader.key)?.read(reader.after, MAX_BATCH));
             let read = log(&reader.gateway.lock());
             match read {
                 Some(Read::Frames(frames)) => {

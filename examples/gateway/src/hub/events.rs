@@ -110,7 +110,8 @@ impl State {
             thread.current = Some(event.run_id.clone());
             thread.span.clone_from(&run.span);
         }
-        let has_reader = run.reply.take().is_none_or(|reply| reply.send(Ok(RunStart::Begun)).is_ok());
+        let has_reader =
+            run.reply.take().is_none_or(|reply| reply.send(Ok(RunStart::Begun)).is_ok());
         let has_room = run.log.write(|log| event.append_to(log));
         if let Some(outcome) = event.outcome() {
             thread.runs.remove(&event.run_id);
@@ -169,12 +170,7 @@ impl State {
     }
 
     /// Handles a result of the host, or a change of a terminal.
-    pub(crate) fn handle_host(
-        &mut self,
-        now: Duration,
-        link: &Link,
-        event: HostEvent<RequestKey>,
-    ) {
+    pub(crate) fn handle_host(&mut self, now: Duration, link: &Link, event: HostEvent<RequestKey>) {
         match event {
             HostEvent::Answer(key, answer) => self.reply(key, answer),
             HostEvent::Terminal(session, event) => {

@@ -1,13 +1,7 @@
 //! Whether an agent can be reached, from several attempts: one failure does not make it unhealthy,
 //! nor one success healthy.
-
-use crate::hub::AgentConnection;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
-
-/// Timeout of a probe.
-const PROBE_TIME: Duration = Duration::from_secs(2);
+use tokio::time::Instant;
 
 /// Time after a failed attempt in which there is no other one: an attempt can start a process.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -22,57 +16,16 @@ const UP_AFTER: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Health {
     /// Unknown before the first attempt, which decides alone.
-    is_up: Option<bool>,
+    pub(crate) is_up: Option<bool>,
     /// Attempts in a row that speak against it.
     against: u32,
     /// Time of the last attempt, if it failed.
     failed: Option<Instant>,
 }
 
-impl AgentConnection {
-    /// Connects to the agent, and returns whether it is healthy; `None` for an optional agent that
-    /// is not running. After a failed attempt, the state is returned without another one for some
-    /// seconds.
-    pub async fn is_ready(&self) -> Option<bool> {
-        if self.is_optional && self.known().is_none() {
-            return None;
-        }
-        let known = self.health().paused(Instant::now());
-        if known.is_some() {
-            return known;
-        }
-        let reached = timeout(PROBE_TIME, self.initialized()).await;
-        match &reached {
-            Ok(Ok(_)) => {}
-            Ok(Err(why)) => tracing::warn!(%why, "a probe does not reach an agent"),
-            Err(_) => {
-                tracing::warn!(
-                    seconds = PROBE_TIME.as_secs(),
-                    "a probe gets no answer of an agent"
-                );
-            }
-        }
-        Some(self.health().observe(matches!(reached, Ok(Ok(_))), Instant::now()))
-    }
-
-    /// Returns whether the agent is healthy by its last attempt, without another one; `None` if it
-    /// is not running.
-    pub fn last_health(&self) -> Option<bool> {
-        let is_up = self.health().is_up;
-        match self.known() {
-            Some(_) => Some(is_up.unwrap_or(true)),
-            None => is_up.filter(|is_up| !is_up),
-        }
-    }
-
-    fn health(&self) -> MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Health {
     /// Returns whether the agent is healthy, if the last attempt failed a short time ago.
-    fn paused(&self, now: Instant) -> Option<bool> {
+    pub(crate) fn paused(&self, now: Instant) -> Option<bool> {
         let failed = self.failed?;
         self.is_up.filter(|_| now.saturating_duration_since(failed) < PAUSE)
     }

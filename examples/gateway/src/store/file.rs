@@ -42,6 +42,7 @@ use worker::{Begin, Worker};
 
 mod clock;
 mod frames;
+mod limits;
 mod notes;
 mod readers;
 mod runs;
@@ -119,7 +120,7 @@ impl FileStore {
             it.execute("UPDATE run SET retired = 1 WHERE retired = 0", ())?;
             let now = clock::now(it)?;
             notes::forget_old(it, &limits, now)?;
-            threads::expire(it, &limits, now)
+            limits::expire(it, &limits, now)
         });
         let begun = worker::within_transaction(&connection, &begin);
         let begin = match begun {
@@ -249,7 +250,7 @@ impl FileStore {
     pub async fn remove(&self, thread: &ThreadName) -> Result<bool, StoreError> {
         let name = thread.text();
         let limits = self.limits;
-        let remove = move |it: &Connection| threads::remove(it, &limits, &name, clock::now(it)?);
+        let remove = move |it: &Connection| trash::remove(it, &limits, &name, clock::now(it)?);
         self.worker.run_synced(&thread.user, remove).await
     }
 
@@ -278,7 +279,7 @@ impl FileStore {
             }
             let now = clock::now(it)?;
             trash::restore(it, number, &name, now)?;
-            threads::make_room(it, &limits, &name, now)?;
+            limits::make_room(it, &limits, &name, now)?;
             let summary = threads::find(it, &owner, Some(&name.agent), &name.id)?;
             Ok(summary.map_or(Restoration::Unknown, Restoration::Restored))
         };
@@ -295,8 +296,8 @@ impl FileStore {
             if trash::name(it, &owner, number)?.is_none() {
                 return Ok(false);
             }
-            threads::delete(it, number)?;
-            threads::return_space(it)?;
+            trash::delete(it, number)?;
+            trash::return_space(it)?;
             Ok(true)
         };
         self.worker.run_synced(user, delete).await
@@ -322,7 +323,8 @@ impl RunStore for FileStore {
         let limits = self.limits;
         let user = ThreadName::user_of(&record.thread);
         let record = record.clone();
-        let begin = move |it: &Connection| runs::begin(it, &run, record, &limits, clock::now(it)?);
+        let begin =
+            move |it: &Connection| limits::begin_run(it, &run, record, &limits, clock::now(it)?);
         self.worker.run(&user, begin).await
     }
 
@@ -338,7 +340,7 @@ impl RunStore for FileStore {
         let user = ThreadName::user_of(run);
         let has_ended = part.has_ended;
         let append =
-            move |it: &Connection| runs::append(it, &name, &part, &limits, clock::now(it)?);
+            move |it: &Connection| limits::append(it, &name, &part, &limits, clock::now(it)?);
         let appended = if has_ended {
             self.worker.run_synced(&user, append).await
         } else {

@@ -1,10 +1,10 @@
 //! The log of a run, shared by the task that writes it and the HTTP responses that read it.
 //!
 //! The state machine is [`agui_types::run_log`]; this module wakes and counts readers.
+use crate::store::RunRecord;
 use agui_types::event::Event;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
-use crate::store::RunRecord;
 use agui_types::run_log::{self, LogPart, PushError, Read, RunLogLimits, RunOutcome};
 use bytes::Bytes;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,10 +99,7 @@ impl RunLog {
     }
 
     /// Adds events with `write`, and wakes the readers. Returns `false` if the log is full.
-    pub fn write(
-        &self,
-        write: impl FnOnce(&mut run_log::RunLog) -> Result<(), PushError>,
-    ) -> bool {
+    pub fn write(&self, write: impl FnOnce(&mut run_log::RunLog) -> Result<(), PushError>) -> bool {
         let mut log = self.lock();
         let written = write(&mut log);
         let has_room = !log.is_full();

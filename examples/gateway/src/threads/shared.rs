@@ -1,11 +1,10 @@
 //! Threads and runs of other gateways, and records of own ones for them.
-use super::steering::key;
-use super::{Kept, RunKey, Threads, fingerprint, lock};
+use super::starting::PostedInput;
+use super::{InputDigest, RunEntry, RunKey, Threads, lock, run_name, thread_name};
 use crate::history::{LiveThreads, chat_path};
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::run::{StartError, request_cancel};
 use crate::store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError, ThreadName};
-use crate::telemetry::trace_context::TraceContext;
 use agui_bridge::CancelReason;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
@@ -36,11 +35,6 @@ struct Refused {
     error: String,
 }
 
-/// Returns the globally unique name of a run.
-pub(super) fn run_name((principal, run_id): &RunKey) -> String {
-    serde_json::to_string(&[principal.as_str(), run_id]).unwrap_or_default()
-}
-
 impl Threads {
     pub(crate) fn replicas(&self) -> &Arc<Replica> {
         &self.replicas
@@ -57,7 +51,7 @@ impl Threads {
             Target::Interrupt(id) => Ok(self.replicas.namer(id).map(str::to_owned)),
             Target::Run(run_id) => {
                 let run = (principal.clone(), run_id.to_owned());
-                if lock(&self.runs).get(&run).is_some_and(|kept| kept.is_ours) {
+                if lock(&self.runs).get(&run).is_some_and(|run| run.is_ours) {
                     return Ok(None);
                 }
                 let record = self.replicas.run(&run_name(&run)).await?;
@@ -65,20 +59,20 @@ impl Threads {
                 Ok(owner.filter(|owner| !self.replicas.is_mine(owner)))
             }
             Target::Thread { agent, thread } => {
-                self.replicas.owner(&key(principal, agent, thread).text()).await
+                self.replicas.owner(&thread_name(principal, agent, thread).text()).await
             }
         }
     }
 
-    /// Returns a run of any gateway, active or kept.
+    /// Returns a run of any gateway, active or run.
     pub(crate) async fn find(
         self: &Arc<Self>,
         principal: &Principal,
         run_id: &str,
     ) -> Result<Option<Arc<RunLog>>, StartError> {
         let run = (principal.clone(), run_id.to_owned());
-        if let Some(kept) = lock(&self.runs).get(&run) {
-            return Ok(Some(kept.log.clone()));
+        if let Some(run) = lock(&self.runs).get(&run) {
+            return Ok(Some(run.log.clone()));
         }
         let name = run_name(&run);
         let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
@@ -87,16 +81,11 @@ impl Threads {
         let crowded_out;
         let forgotten = {
             let mut runs = lock(&self.runs);
-            if let Some(kept) = runs.get(&run) {
-                return Ok(Some(kept.log.clone()));
+            if let Some(run) = runs.get(&run) {
+                return Ok(Some(run.log.clone()));
             }
             let forgotten = self.make_room(&mut runs, principal)?;
-            let number = self.number();
-            let mirrored = log.clone();
-            let mut mirror = Kept::new(number, thread, &record.input, mirrored);
-            mirror.fingerprint = record.fingerprint;
-            mirror.is_ours = false;
-            mirror.shared.cancel();
+            let mirror = RunEntry::copy(self.number(), thread, record.fingerprint, log.clone());
             crowded_out = mirror.forgotten.clone();
             runs.insert(run.clone(), mirror);
             forgotten
@@ -129,11 +118,11 @@ impl Threads {
         self: &Arc<Self>,
         run: &RunKey,
         thread: &ThreadName,
-        input: &RunAgentInput,
+        input: InputDigest,
     ) -> Result<Option<Reader>, StartError> {
         let record = self.replicas.run(&run_name(run)).await?;
         let is_same =
-            |it: &RunRecord| it.fingerprint == fingerprint(input) && it.thread == thread.text();
+            |it: &RunRecord| it.fingerprint == input.fingerprint && it.thread == thread.text();
         if !record.as_ref().is_some_and(is_same) {
             return Ok(None);
         }
@@ -151,7 +140,7 @@ impl Threads {
         event_id: &str,
     ) -> Option<u64> {
         let run = (principal.clone(), run_id.to_owned());
-        let is_ours = lock(&self.runs).get(&run).is_some_and(|kept| kept.is_ours);
+        let is_ours = lock(&self.runs).get(&run).is_some_and(|run| run.is_ours);
         if !is_ours {
             log.comes(event_id, self.replicas.beat_time()).await;
         }
@@ -170,16 +159,16 @@ impl Threads {
         self: &Arc<Self>,
         owner: &str,
         key: &ThreadName,
-        input: &RunAgentInput,
-        caller: Option<&TraceContext>,
+        posted: &PostedInput,
     ) -> Result<Option<Reader>, StartError> {
+        let PostedInput { input, caller, .. } = posted;
         let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
         let principal = key.user.clone();
-        let trace = caller.map(|caller| (caller.traceparent(), caller.tracestate.clone()));
+        let trace = caller.as_ref().map(|it| (it.traceparent(), it.tracestate.clone()));
         let method = Method::POST;
         let path = chat_path(&key.agent);
         let request = ForwardedRequest { principal, method, path, body, trace };
-        let response = request.send(self, owner).await?;
+        let response = request.send(&self.replicas, owner).await?;
         let Some(ForwardedResponse { status, body }) = response else { return Ok(None) };
         match StatusCode::from_u16(status) {
             Ok(StatusCode::OK) => {
@@ -205,20 +194,18 @@ impl Threads {
         self: &Arc<Self>,
         run: RunKey,
         key: ThreadName,
-        input: RunAgentInput,
+        posted: PostedInput,
         is_forwarded: bool,
-        caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         for _ in 0..MAX_MOVES {
             let lease = self.replicas.take(&key.text()).await?;
             if self.replicas.is_mine(&lease.owner) {
-                return self.start_here(run, key, lease, input, caller).await;
+                return self.start_here(run, key, lease, posted).await;
             }
             if is_forwarded {
                 break;
             }
-            if let Some(reader) = self.start_at(&lease.owner, &key, &input, caller.as_ref()).await?
-            {
+            if let Some(reader) = self.start_at(&lease.owner, &key, &posted).await? {
                 return Ok(reader);
             }
         }
@@ -226,16 +213,18 @@ impl Threads {
     }
 
     /// Returns the record of a run for other gateways.
-    pub(super) fn record(&self, kept: &Kept, input: &RunAgentInput) -> RunRecord {
+    pub(super) fn record(&self, run: &RunEntry, input: &RunAgentInput) -> RunRecord {
         let mut input = input.clone();
-        (input.tools, input.context, input.forwarded_props) = (None, None, None);
-        self.replicas.record(kept.thread.text(), kept.fingerprint, input)
+        input.tools = None;
+        input.context = None;
+        input.forwarded_props = None;
+        self.replicas.record(run.thread.text(), run.input.fingerprint, input)
     }
 
     /// Copies the events of a run to the store for readers elsewhere. Stops a run that another
     /// gateway has ended.
-    pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, kept: &Kept) {
-        let Kept { log, forgotten, thread, .. } = kept;
+    pub(super) async fn share(&self, run: &RunKey, record: &RunRecord, entry: &RunEntry) {
+        let RunEntry { log, forgotten, thread, .. } = entry;
         // A reader that has the end may continue the conversation after a crash. Its agent has the
         // whole answer, in the same session.
         let written = self.write_session(thread);
@@ -243,7 +232,7 @@ impl Threads {
         let shutdown = &self.shutdown;
         if !self.replicas.share(&name, record, log, forgotten, shutdown, written).await {
             tracing::warn!(run = run.1, "another gateway has ended the run");
-            request_cancel(&kept.cancel, CancelReason::OwnerLost);
+            request_cancel(&entry.cancel, CancelReason::OwnerLost);
         }
     }
 
@@ -271,21 +260,21 @@ impl Threads {
     pub(crate) fn lose(&self, name: &str) {
         let Some(key) = ThreadName::of_text(name) else { return };
         tracing::warn!(thread = key.id, "another gateway has taken a thread");
-        for kept in lock(&self.runs).values() {
-            if kept.is_ours && kept.thread == key {
-                request_cancel(&kept.cancel, CancelReason::OwnerLost);
+        for run in lock(&self.runs).values() {
+            if run.is_ours && run.thread == key {
+                request_cancel(&run.cancel, CancelReason::OwnerLost);
             }
         }
         lock(&self.threads).remove(&key);
         if let Some((acp, name)) = self.conversation(&key) {
             acp.connection.remove(&name);
         }
-        for kept in lock(&self.runs).values() {
-            if kept.is_ours && kept.thread == key {
-                let run_id = kept.log.run_id().clone();
+        for run in lock(&self.runs).values() {
+            if run.is_ours && run.thread == key {
+                let run_id = run.log.run_id().clone();
                 let input = RunAgentInput::new(key.id.as_str(), run_id, Vec::new());
-                let record = self.replicas.record(name.to_owned(), kept.fingerprint, input);
-                kept.log.end_with(&self.replicas.lost(&record));
+                let record = self.replicas.record(name.to_owned(), run.input.fingerprint, input);
+                run.log.end_with(&self.replicas.lost(&record));
             }
         }
     }
@@ -303,19 +292,17 @@ impl LiveThreads for Threads {
     fn log(&self, thread: &ThreadName, run_id: &str) -> Option<Arc<RunLog>> {
         let run = (Principal::from(&*thread.user), run_id.to_owned());
         let runs = lock(&self.runs);
-        runs.get(&run)
-            .filter(|kept| kept.is_ours && kept.thread == *thread)
-            .map(|it| it.log.clone())
+        runs.get(&run).filter(|run| run.is_ours && run.thread == *thread).map(|it| it.log.clone())
     }
 
     fn close(&self, thread: &ThreadName) -> bool {
         let mut runs = lock(&self.runs);
-        let is_active = |kept: &Kept| kept.is_ours && !kept.shared.is_cancelled();
-        if runs.values().any(|kept| kept.thread == *thread && is_active(kept)) {
+        let is_active = |run: &RunEntry| run.is_ours && !run.stored.is_cancelled();
+        if runs.values().any(|run| run.thread == *thread && is_active(run)) {
             return false;
         }
-        for (_, kept) in runs.extract_if(|_, kept| kept.thread == *thread) {
-            kept.forgotten.cancel();
+        for (_, run) in runs.extract_if(|_, run| run.thread == *thread) {
+            run.forgotten.cancel();
         }
         drop(runs);
         lock(&self.threads).remove(thread);

@@ -1,11 +1,12 @@
 //! The beginning of a run in a thread that this gateway owns.
-use super::shared::run_name;
-use super::{Entry, INTERRUPT, Kept, RunKey, SessionNote, Threads, fingerprint, kept, lock};
+use super::session_note::SessionNote;
+use super::table::ThreadEntry;
+use super::{INTERRUPT, InputDigest, RunEntry, RunKey, Threads, lock, run_name, runs};
 use crate::agents::{AcpAgents, Agents, ThreadIds};
 use crate::hub::{NewRun, RunStart, UserAgent};
 use crate::model::ChatModel;
 use crate::model_thread::{ModelRunStart, ModelThread};
-use crate::run::{Cancel, StartError};
+use crate::run::{Cancel, StartError, all_cancelled};
 use crate::store::{Lease, Reader, RunLog, ThreadName};
 use crate::telemetry::Span;
 use crate::telemetry::trace_context::TraceContext;
@@ -13,7 +14,6 @@ use agui_bridge::conversation::{RunQueue, RunRequest};
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
-use futures::FutureExt;
 use mcp_bridge_http::random_id;
 use std::sync::Arc;
 use tokio::sync::oneshot::error::RecvError;
@@ -27,8 +27,16 @@ const ID_SCOPE: usize = 8;
 /// Maximum number of runs that wait for the task of a model's thread.
 const MAX_STARTS: usize = 64;
 
+/// The input of a run, as a client has sent it.
+pub(super) struct PostedInput {
+    pub(super) input: RunAgentInput,
+    pub(super) digest: InputDigest,
+    /// The span of the request.
+    pub(super) caller: Option<TraceContext>,
+}
+
 /// A run before its agent is known.
-struct Asked {
+struct RunCandidate {
     name: String,
     input: RunAgentInput,
     /// The open runs of the thread before it.
@@ -45,35 +53,41 @@ impl Threads {
         run: RunKey,
         key: ThreadName,
         lease: Lease,
-        input: RunAgentInput,
-        caller: Option<TraceContext>,
+        posted: PostedInput,
     ) -> Result<Reader, StartError> {
+        let PostedInput { input, digest, caller } = posted;
         let log = RunLog::new(&input, self.limits.log()).with_held_end();
-        let (kept, reader, record, mut before, forgotten, resumed, open) = {
+        let entry;
+        let reader;
+        let mut record;
+        let mut before;
+        let forgotten;
+        let resumed;
+        let open;
+        {
             let mut runs = lock(&self.runs);
-            let open = kept::open(&runs, &key);
-            let resumed = kept::resumed(&runs, &key, &input);
+            open = runs::open(&runs, &key);
+            resumed = runs::resumed(&runs, &key, &input);
             let log = Arc::new(match runs.get(&run) {
-                Some(other) if other.is_resumed_by(&key, &input) => log.behind(&other.log),
-                Some(other) => return other.follow_same(&key, fingerprint(&input)),
+                Some(other) if other.is_resumed_by(&key, &input, digest) => log.behind(&other.log),
+                Some(other) => return other.follow_same(&key, digest),
                 None => log,
             });
-            let kept = Kept::new(self.number(), key.clone(), &input, log);
-            let record = self.record(&kept, &input);
-            let reader = kept.log.follow(0)?;
-            let forgotten = self.make_room(&mut runs, &run.0)?;
-            let before = runs.insert(run.clone(), kept.clone());
-            (kept, reader, record, before, forgotten, resumed, open)
-        };
-        let Kept { log, cancel, forgotten: crowded_out, shared, .. } = kept.clone();
+            entry = RunEntry::new(self.number(), key.clone(), digest, log);
+            record = self.record(&entry, &input);
+            reader = entry.log.follow(0)?;
+            forgotten = self.make_room(&mut runs, &run.0)?;
+            before = runs.insert(run.clone(), entry.clone());
+        }
+        let RunEntry { log, cancel, forgotten: crowded_out, stored, .. } = entry.clone();
         self.retire(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
         if let (Some(span), Some(resumed)) = (&mut span, &resumed) {
             span.link_resumed(resumed);
         }
-        if let Some(kept) = lock(&self.runs).get_mut(&run) {
-            kept.timeline = span.as_ref().and_then(Span::timeline);
-            kept.span = span.as_ref().and_then(Span::context);
+        if let Some(entry) = lock(&self.runs).get_mut(&run) {
+            entry.timeline = span.as_ref().and_then(Span::timeline);
+            entry.span = span.as_ref().and_then(Span::context);
         }
         let principal = run.0.clone();
         // A separate task, since the client may disconnect at any time.
@@ -90,18 +104,22 @@ impl Threads {
         let serve = async move {
             let name = run_name(&run);
             if let Some(before) = &before {
-                before.shared.cancelled().await;
+                before.stored.cancelled().await;
                 threads.replicas.forget_run(&name).await;
             }
             let begun = match threads.replicas.begin_run(&name, &record).await {
                 Ok(true) => {
+                    // The log has the conversation, too.
+                    record.input.messages = Vec::new();
+                    record.input.state = None;
                     let context = span.as_ref().and_then(Span::context);
                     let log = log.clone();
                     let cancel = cancel.clone();
                     let run = name.clone();
                     let before = open.clone();
-                    let asked = Asked { name: run, input, before, log, cancel, span: context };
-                    let begun = threads.begin(&key, lease, asked).await;
+                    let candidate =
+                        RunCandidate { name: run, input, before, log, cancel, span: context };
+                    let begun = threads.begin(&key, lease, candidate).await;
                     if !matches!(begun, Ok(RunStart::Begun)) {
                         threads.replicas.forget_run(&name).await;
                     }
@@ -114,7 +132,7 @@ impl Threads {
             if !has_begun {
                 // Recorded before the reply, since the client may repeat the request at once.
                 threads.forget(&run, &log);
-                shared.cancel();
+                stored.cancel();
                 if let Some(before) = before.take() {
                     lock(&threads.runs).entry(run.clone()).or_insert(before);
                 }
@@ -131,8 +149,8 @@ impl Threads {
                 }
                 let share = async {
                     all_cancelled(open).await;
-                    threads.share(&run, &record, &kept).await;
-                    shared.cancel();
+                    threads.share(&run, &record, &entry).await;
+                    stored.cancel();
                 };
                 let steer = threads.steer(&key, &run, &log, &cancel);
                 tokio::join!(share, steer, end(span, &log));
@@ -158,24 +176,17 @@ impl Threads {
         self: &Arc<Self>,
         key: &ThreadName,
         lease: Lease,
-        asked: Asked,
+        candidate: RunCandidate,
     ) -> Result<RunStart, StartError> {
         let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
         if self.shutdown.is_cancelled() {
             return Err(StartError::Ending);
         }
         let (reply, begun) = oneshot::channel();
-        let Asked { name, input, before, log, cancel, span } = asked;
+        let RunCandidate { name, input, before, log, cancel, span } = candidate;
         match agents {
             Agents::Model(model) => {
-                let replicas = self.replicas.clone();
-                let posted = input.clone();
-                let history = async move {
-                    all_cancelled(before).await;
-                    replicas.history(&name, &posted).await
-                };
-                let history = history.boxed();
-                let run = ModelRunStart { input, history, log, cancel, span, reply };
+                let run = ModelRunStart { name, input, before, log, cancel, span, reply };
                 let sent = self.model_thread(key, lease, model)?.try_send(run);
                 sent.map_err(|_| StartError::Overloaded)?;
                 match timeout(self.times.queue.0, begun).await {
@@ -236,7 +247,8 @@ impl Threads {
         }
         // The agent may have the thread under an earlier lease.
         let note = threads.get(key).and_then(|entry| entry.note.clone());
-        threads.retain(|other, thread| !thread.has_ended() && other != key);
+        threads.remove(key);
+        threads.remove_ended();
         let evicted = self.make_place(&mut threads, &key.user)?;
         // The name begins the ids of questions, which an agent must not be able to guess.
         let random = random_id().map_err(|_| StartError::Overloaded)?;
@@ -244,7 +256,7 @@ impl Threads {
         let name_of = name.clone();
         let lease = lease.clone();
         let model = model.cloned();
-        let entry = Entry { name: name_of, lease, model, note, used };
+        let entry = ThreadEntry { name: name_of, lease, model, note, used };
         threads.insert(key.clone(), entry);
         drop(threads);
         if let Some((key, entry)) = evicted {
@@ -304,6 +316,7 @@ impl Threads {
         }
         let thread = ModelThread {
             model: model.clone(),
+            replicas: self.replicas.clone(),
             user: key.user.clone(),
             name: key.text().into(),
             queue: RunQueue::new(self.when_busy.into(), self.limits.queue),
@@ -319,12 +332,6 @@ impl Threads {
             threads.release(&key, &lease).await;
         });
         Ok(runs)
-    }
-}
-
-async fn all_cancelled(tokens: Vec<CancellationToken>) {
-    for token in tokens {
-        token.cancelled().await;
     }
 }
 

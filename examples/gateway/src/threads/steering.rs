@@ -1,5 +1,5 @@
 //! Inputs during runs: answers, results of page tools, cancellation, settings of sessions.
-use super::{INTERRUPT, RunKey, Threads, lock};
+use super::{INTERRUPT, RunKey, Threads, lock, thread_name};
 use crate::hub::{ACTIVITY_WAIT, TooManyWaiting, UserAgent};
 use crate::run::Cancel;
 use crate::store::{RunLog, ThreadName};
@@ -19,12 +19,9 @@ impl Threads {
         answer: UserAnswer,
     ) -> Result<(), AnswerError> {
         let (name, _) = interrupt_id.split_once(INTERRUPT).ok_or(AnswerError::Unknown)?;
-        let key = lock(&self.threads)
-            .iter()
-            .find(|(key, thread)| key.user == principal.as_str() && thread.name == name)
-            .map(|(key, _)| key.clone());
-        let (acp, thread) =
-            key.and_then(|key| self.conversation(&key)).ok_or(AnswerError::Unknown)?;
+        let key = lock(&self.threads).find(name).cloned();
+        let key = key.filter(|key| key.user == principal.as_str()).ok_or(AnswerError::Unknown)?;
+        let (acp, thread) = self.conversation(&key).ok_or(AnswerError::Unknown)?;
         acp.connection.answer(&thread, interrupt_id, answer)
     }
 
@@ -38,7 +35,7 @@ impl Threads {
         result: ToolResult,
     ) -> Option<Completion> {
         let run = (principal.clone(), run_id.to_owned());
-        let key = lock(&self.runs).get(&run).map(|kept| kept.thread.clone())?;
+        let key = lock(&self.runs).get(&run).map(|run| run.thread.clone())?;
         let (acp, thread) = self.conversation(&key)?;
         acp.connection.tool_result(&thread, call, result)
     }
@@ -50,7 +47,7 @@ impl Threads {
         agent: &str,
         thread: &str,
     ) -> Option<SessionSettings> {
-        let (acp, thread) = self.conversation(&key(principal, agent, thread))?;
+        let (acp, thread) = self.conversation(&thread_name(principal, agent, thread))?;
         acp.connection.settings(&thread)
     }
 
@@ -64,7 +61,7 @@ impl Threads {
     ) -> Option<Result<bool, TooManyWaiting>> {
         self.agents.get(agent)?;
         let wait = async {
-            if let Some((acp, thread)) = self.conversation(&key(principal, agent, thread)) {
+            if let Some((acp, thread)) = self.conversation(&thread_name(principal, agent, thread)) {
                 return acp.connection.activity(&thread).await;
             }
             tokio::time::sleep(ACTIVITY_WAIT).await;
@@ -84,7 +81,7 @@ impl Threads {
         thread: &str,
         setting: Setting,
     ) -> Option<Result<(), SettingError>> {
-        let (acp, thread) = self.conversation(&key(principal, agent, thread))?;
+        let (acp, thread) = self.conversation(&thread_name(principal, agent, thread))?;
         acp.connection.set(&thread, setting).await
     }
 
@@ -110,11 +107,4 @@ impl Threads {
     pub(super) fn conversation(&self, key: &ThreadName) -> Option<(Arc<UserAgent>, String)> {
         Some((self.acp(&key.agent)?.users.find(&key.user)?, key.text()))
     }
-}
-
-pub(super) fn key(principal: &Principal, agent: &str, thread: &str) -> ThreadName {
-    let user = principal.as_str().to_owned();
-    let agent = agent.to_owned();
-    let id = thread.to_owned();
-    ThreadName { user, agent, id }
 }

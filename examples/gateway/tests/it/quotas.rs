@@ -95,7 +95,7 @@ async fn user_fills_a_quarter_of_runs() {
 async fn inputs_count_as_kept_bytes() {
     // The events of the runs are far below the limit.
     let mut gateway = Gateway::configured("[limits]\nkept-bytes = 1000000").await;
-    let large = input("t", "large", &format!("hello {}", "x".repeat(600_000)));
+    let large = input("t", "large", &format!("hello {}", "x".repeat(1_100_000)));
     let told = Run::new(&large, send(&gateway, "", &large).await).rest().await;
     assert_eq!(told.end(), "success");
     works(&gateway, "", "other", "small").await;
@@ -109,12 +109,12 @@ async fn inputs_count_as_kept_bytes() {
 async fn user_fills_a_quarter_of_bytes() {
     let settings = format!("[limits]\nkept-bytes = 1000000\n{USERS}");
     let mut gateway = Gateway::configured(&settings).await;
-    // Each input counts twice after its run, so the first two of alice exceed her share. The third
+    // Each input counts once after its run, so the first two of alice exceed her share. The third
     // takes the place of the first.
     for (token, run, length, kept) in [
-        ("b-secret", "of-bob", 70_000, "0 of 1 runs"),
-        ("a-secret", "first", 70_000, "0 of 2 runs"),
-        ("a-secret", "second", 70_000, "0 of 3 runs"),
+        ("b-secret", "of-bob", 140_000, "0 of 1 runs"),
+        ("a-secret", "first", 140_000, "0 of 2 runs"),
+        ("a-secret", "second", 140_000, "0 of 3 runs"),
         ("a-secret", "third", 1, "0 of 3 runs"),
     ] {
         let input = input(run, run, &format!("hello {}", "x".repeat(length)));
@@ -153,7 +153,7 @@ async fn waiting_calls_count_as_kept_bytes() {
         let input = input(run, run, &text);
         Run::new(&input, send(gateway, token, &input).await).rest().await
     };
-    let large = || format!("hello {}", "y".repeat(80_000));
+    let large = || format!("hello {}", "y".repeat(160_000));
     // The share of alice is 250 KB. The run with the call is dropped, and the call is not.
     assert_eq!(run(&gateway, "a-secret", "asks", "wait".into()).await.end(), "interrupt");
     assert_eq!(run(&gateway, "a-secret", "second", large()).await.end(), "success");
@@ -173,12 +173,12 @@ async fn waiting_calls_count_as_kept_bytes() {
     assert!(refused.results()[0].contains("store is full"), "{:?}", refused.results());
 }
 
-/// Calls of four users wait. Together with the runs, of which each log has the arguments twice,
-/// they exceed the limit.
+/// Calls of four users wait. Together with the logs of the runs, which have the arguments twice, they
+/// exceed the limit.
 #[cfg(unix)]
 #[tokio::test]
 async fn waiting_calls_of_all_users_are_limited() {
-    let script = calls(&[("wait", 80_000)]);
+    let script = calls(&[("wait", 100_000)]);
     let model = format!("[agents.a.model]\nscript = {:?}", script.path());
     let users: String = (0..5).map(|user| format!("u{user} = 'secret-{user}'\n")).collect();
     let settings = format!("[limits]\nkept-bytes = 1000000\n{model}\n[auth.tokens]\n{users}");
@@ -200,7 +200,7 @@ async fn bytes_of_all_users_are_limited() {
     let settings = format!("[limits]\nkept-bytes = 1000000\n[auth.tokens]\n{users}");
     let mut gateway = Gateway::configured(&settings).await;
     for user in 0..7 {
-        let input = input("t", "run", &format!("hello {}", "x".repeat(102_000)));
+        let input = input("t", "run", &format!("hello {}", "x".repeat(204_000)));
         let sent = send(&gateway, &format!("secret-{user}"), &input).await;
         assert_eq!(Run::new(&input, sent).rest().await.end(), "success", "{user}");
     }

@@ -1,6 +1,6 @@
 //! Runs and their events.
 use super::clock::Now;
-use super::{FileLimits, frames, threads, titles, trash};
+use super::{frames, threads, titles};
 use crate::store::messages::{MessagesAfter, continue_after, continue_with, event};
 use crate::store::{Appended, LastRun, LogBase, LogPart, RunRecord, ThreadName};
 use agui_types::event::{Event, RunFinishedOutcome};
@@ -166,21 +166,19 @@ fn messages_after(it: &Connection, run: i64) -> Result<Vec<Message>> {
 /// The compacted events of a run.
 const FOLDED: &str = "SELECT bytes FROM folded WHERE run = ?1 ORDER BY place";
 
-pub(super) fn begin(
-    it: &Connection,
-    name: &str,
-    mut record: RunRecord,
-    limits: &FileLimits,
-    now: Now,
-) -> Result<bool> {
-    match find(it, name)? {
-        Some(run) if !run.is_retired => return Ok(false),
-        _ => {}
-    }
-    let thread = ThreadName::of_text(&record.thread);
-    if let Some(thread) = &thread {
-        trash::continue_evicted(it, thread, now)?;
-    }
+/// Returns whether a run that is not retired has this name.
+pub(super) fn exists(it: &Connection, name: &str) -> Result<bool> {
+    Ok(find(it, name)?.is_some_and(|run| !run.is_retired))
+}
+
+/// Returns the thread of a run.
+pub(super) fn thread(it: &Connection, name: &str) -> Result<Option<ThreadName>> {
+    let Some(run) = find(it, name)? else { return Ok(None) };
+    Ok(ThreadName::of_text(&thread_of(it, run.number)?))
+}
+
+/// Begins a run. Its name must be free.
+pub(super) fn begin(it: &Connection, name: &str, mut record: RunRecord, now: Now) -> Result<()> {
     let before = last_of(it, &record.thread)?;
     let follows = before.map(|run| is_open(it, run)).transpose()?.unwrap_or_default();
     if let Some(before) = before
@@ -203,12 +201,11 @@ pub(super) fn begin(
         &text,
         before.filter(|_| follows),
     ))?;
-    if let Some(thread) = thread {
+    if let Some(thread) = ThreadName::of_text(&record.thread) {
         let whole = record_of(it, it.last_insert_rowid())?;
-        threads::begin_run(it, limits, &thread, &whole.input.messages, now)?;
+        threads::begin_run(it, &thread, &whole.input.messages, now)?;
     }
-    threads::expire(it, limits, now)?;
-    Ok(true)
+    Ok(())
 }
 
 fn is_open(it: &Connection, run: i64) -> Result<bool> {
@@ -248,13 +245,7 @@ pub(super) fn cancel(it: &Connection, name: &str, reason: String) -> Result<()> 
     replace(it, run.number, &encoded(&record)?)
 }
 
-pub(super) fn append(
-    it: &Connection,
-    name: &str,
-    part: &LogPart,
-    limits: &FileLimits,
-    now: Now,
-) -> Result<Appended> {
+pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: Now) -> Result<Appended> {
     let Some(mut run) = find(it, name)? else { return Ok(Appended::Unknown) };
     if run.has_ended {
         return Ok(Appended::Ended);
@@ -289,7 +280,7 @@ pub(super) fn append(
     if part.has_ended {
         let thread = thread_of(it, run.number)?;
         let messages = messages_of(it, &thread)?;
-        threads::end_run(it, limits, &thread, &messages, now)?;
+        threads::end_run(it, &thread, &messages, now)?;
     }
     Ok(Appended::Taken)
 }

@@ -1,12 +1,10 @@
-//! Conversations: their list, titles, sessions, and removal.
+//! Conversations: their list, titles and texts.
 use super::clock::Now;
-use super::{FileLimits, notes, runs, titles, trash};
+use super::titles;
 use crate::store::{ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashReason};
 use agui_types::message::Message;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row};
-
-/// Number of pages of the file that one change returns to the file system.
-const MAX_RETURNED: usize = 4096;
 
 /// Number of characters of the entries of the index of texts.
 const INDEXED: usize = 3;
@@ -23,6 +21,28 @@ pub(super) enum TitleBy {
     Prompt,
     Agent,
     User,
+}
+
+impl TrashReason {
+    /// Returns its number in a row.
+    pub(super) fn number(self) -> i64 {
+        match self {
+            Self::User => 0,
+            Self::Space => 1,
+            Self::Age => 2,
+        }
+    }
+}
+
+impl FromSql for TrashReason {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_i64()? {
+            0 => Ok(Self::User),
+            1 => Ok(Self::Space),
+            2 => Ok(Self::Age),
+            other => Err(FromSqlError::OutOfRange(other)),
+        }
+    }
 }
 
 /// The columns of a summary, and the number of the thread.
@@ -77,7 +97,7 @@ pub(super) fn list(it: &Connection, user: &str, query: &ThreadQuery) -> Result<T
     let last = rows.get(limit - 1).filter(|_| rows.len() > limit);
     let next = last.map(|(thread, number)| format!("{}-{number}", thread.updated_at));
     let threads = rows.into_iter().take(limit).map(|(thread, _)| thread).collect();
-    let (trashed, evicted) = trash::count(it, user)?;
+    let (trashed, evicted) = count_trash(it, user)?;
     Ok(ThreadPage { threads, next, trashed, evicted })
 }
 
@@ -109,7 +129,6 @@ pub(super) fn find(
 /// Notes the begin of a run: its thread is listed first.
 pub(super) fn begin_run(
     it: &Connection,
-    limits: &FileLimits,
     thread: &ThreadName,
     messages: &[Message],
     now: Now,
@@ -138,24 +157,14 @@ pub(super) fn begin_run(
     if is_new {
         write_text(it, &name, messages)?;
     }
-    make_room(it, limits, thread, now)
+    Ok(())
 }
 
 /// Notes the end of a run, with the messages after it.
-pub(super) fn end_run(
-    it: &Connection,
-    limits: &FileLimits,
-    name: &str,
-    messages: &[Message],
-    now: Now,
-) -> Result<()> {
+pub(super) fn end_run(it: &Connection, name: &str, messages: &[Message], now: Now) -> Result<()> {
     it.prepare_cached("UPDATE thread SET updated = ?2, used = ?3 WHERE name = ?1")?
         .execute((name, now.clock, now.age))?;
-    write_text(it, name, messages)?;
-    match ThreadName::of_text(name) {
-        Some(thread) => make_room(it, limits, &thread, now),
-        None => Ok(()),
-    }
+    write_text(it, name, messages)
 }
 
 /// Measures a thread after a change of its runs.
@@ -176,6 +185,16 @@ fn write_text(it: &Connection, name: &str, messages: &[Message]) -> Result<()> {
     Ok(())
 }
 
+/// Returns the numbers of conversations in the trash of a user: all, and those that its user did
+/// not delete.
+fn count_trash(it: &Connection, user: &str) -> Result<(i64, i64)> {
+    it.prepare_cached(
+        "SELECT count(*), coalesce(sum(reason <> ?2), 0) FROM thread
+         WHERE user = ?1 AND trashed IS NOT NULL",
+    )?
+    .query_row((user, TrashReason::User.number()), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Sets the title, unless a later author has set one. Returns whether the thread exists.
 pub(super) fn rename(it: &Connection, name: &str, title: &str, by: TitleBy) -> Result<bool> {
     let title = titles::shortened(title);
@@ -191,31 +210,6 @@ pub(super) fn exists(it: &Connection, name: &str) -> Result<bool> {
     it.prepare_cached("SELECT 1 FROM thread WHERE name = ?1")?.exists([name])
 }
 
-/// Moves a thread to the trash, without its session. Returns whether it existed.
-pub(super) fn remove(it: &Connection, limits: &FileLimits, name: &str, now: Now) -> Result<bool> {
-    let number: Option<i64> = it
-        .prepare_cached("SELECT number FROM thread WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))
-        .optional()?;
-    let Some(number) = number else { return Ok(false) };
-    notes::set(it, notes::SESSION, name, None, now)?;
-    trash::put(it, limits, number, TrashReason::User, now)?;
-    Ok(true)
-}
-
-/// Deletes a thread with its runs.
-pub(super) fn delete(it: &Connection, number: i64) -> Result<()> {
-    let mut query = it.prepare_cached(
-        "SELECT run.name FROM run JOIN thread ON run.thread = thread.name WHERE thread.number = ?1",
-    )?;
-    let names = query.query_map([number], |row| row.get(0))?.collect::<Result<Vec<String>>>()?;
-    for run in names {
-        runs::remove(it, &run)?;
-    }
-    it.prepare_cached("DELETE FROM thread WHERE number = ?1")?.execute([number])?;
-    Ok(())
-}
-
 /// Removes a thread without runs.
 pub(super) fn remove_empty(it: &Connection, name: &str) -> Result<()> {
     it.prepare_cached(
@@ -224,86 +218,4 @@ pub(super) fn remove_empty(it: &Connection, name: &str) -> Result<()> {
     )?
     .execute([name])?;
     Ok(())
-}
-
-/// A condition of threads that can be moved: not in the trash, and without an active run.
-const IS_IDLE: &str = "trashed IS NULL AND NOT EXISTS
-    (SELECT 1 FROM run WHERE run.thread = thread.name AND NOT ended AND NOT retired)";
-
-/// Moves the least recently used threads of a user beyond the user's share to the trash, except the
-/// thread `current`. Threads of other users stay.
-pub(super) fn make_room(
-    it: &Connection,
-    limits: &FileLimits,
-    current: &ThreadName,
-    now: Now,
-) -> Result<()> {
-    let user = &current.user;
-    let name = current.text();
-    measure(it, &name)?;
-    let (mut bytes, mut count) = it
-        .prepare_cached(
-            "SELECT coalesce(sum(bytes), 0), count(*) FROM thread
-             WHERE user = ?1 AND trashed IS NULL",
-        )?
-        .query_row([user], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    let share = share(it, limits)?;
-    while bytes.cast_unsigned() > share || count > limits.threads() {
-        let oldest = format!(
-            "SELECT number, bytes FROM thread WHERE user = ?1 AND name <> ?2 AND {IS_IDLE}
-             ORDER BY used, number LIMIT 1"
-        );
-        let oldest = it
-            .prepare_cached(&oldest)?
-            .query_row((user, &name), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
-        let Some((number, freed)) = oldest.optional()? else { break };
-        trash::put(it, limits, number, TrashReason::Space, now)?;
-        bytes -= freed;
-        count -= 1;
-    }
-    Ok(())
-}
-
-/// Returns the bytes that a user may have: a share of the limit, or an equal part of it while all
-/// conversations together are beyond it.
-fn share(it: &Connection, limits: &FileLimits) -> Result<u64> {
-    let share = limits.share();
-    if used_bytes(it)? <= limits.bytes {
-        return Ok(share);
-    }
-    let (bytes, users) = it
-        .prepare_cached(
-            "SELECT coalesce(sum(bytes), 0), count(DISTINCT user) FROM thread WHERE trashed IS NULL",
-        )?
-        .query_row((), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    if bytes.cast_unsigned() <= limits.bytes {
-        return Ok(share);
-    }
-    Ok(share.min(limits.bytes / users.max(1).cast_unsigned()))
-}
-
-/// Moves the threads that were unused for the limit of age to the trash, and deletes what was there
-/// for its time.
-pub(super) fn expire(it: &Connection, limits: &FileLimits, now: Now) -> Result<()> {
-    let old = format!("SELECT number FROM thread WHERE used < ?1 AND {IS_IDLE}");
-    let mut query = it.prepare_cached(&old)?;
-    let rows = query.query_map([limits.oldest(now.age)], |row| row.get(0))?;
-    for number in rows.collect::<Result<Vec<i64>>>()? {
-        trash::put(it, limits, number, TrashReason::Age, now)?;
-    }
-    trash::expire(it, now)
-}
-
-/// Returns a part of the space of deleted threads to the file system.
-pub(super) fn return_space(it: &Connection) -> Result<()> {
-    let freed = format!("PRAGMA incremental_vacuum({MAX_RETURNED})");
-    it.prepare(&freed)?.query_map((), |_| Ok(()))?.for_each(drop);
-    Ok(())
-}
-
-/// Returns the bytes of the file that hold data.
-fn used_bytes(it: &Connection) -> Result<u64> {
-    let number = |name: &str| it.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let pages = number("page_count")? - number("freelist_count")?;
-    Ok((pages * number("page_size")?).cast_unsigned())
 }

@@ -4,36 +4,29 @@
 //! A thread in the trash and its runs have other names, so that no other query finds them, and a
 //! new thread may have its name.
 use super::clock::{DAY, Now};
-use super::{FileLimits, threads};
+use super::{FileLimits, notes, runs, threads};
 use crate::store::{ThreadName, TrashReason, TrashedThread};
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result};
 
 /// Time for which a conversation stays in the trash, in milliseconds.
 const TIME: i64 = 30 * DAY;
 
+/// Number of pages of the file that one change returns to the file system.
+const MAX_RETURNED: usize = 4096;
+
 /// Largest number of conversations in a list.
 const MAX_LIST: i64 = 1000;
 
-impl TrashReason {
-    fn number(self) -> i64 {
-        match self {
-            Self::User => 0,
-            Self::Space => 1,
-            Self::Age => 2,
-        }
-    }
-}
-
-impl FromSql for TrashReason {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        match value.as_i64()? {
-            0 => Ok(Self::User),
-            1 => Ok(Self::Space),
-            2 => Ok(Self::Age),
-            other => Err(FromSqlError::OutOfRange(other)),
-        }
-    }
+/// Moves a thread to the trash, without its session. Returns whether it existed.
+pub(super) fn remove(it: &Connection, limits: &FileLimits, name: &str, now: Now) -> Result<bool> {
+    let number: Option<i64> = it
+        .prepare_cached("SELECT number FROM thread WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+        .optional()?;
+    let Some(number) = number else { return Ok(false) };
+    notes::set(it, notes::SESSION, name, None, now)?;
+    put(it, limits, number, TrashReason::User, now)?;
+    Ok(true)
 }
 
 /// Moves a thread to the trash. The oldest of the user's trash beyond the user's share are deleted.
@@ -77,12 +70,12 @@ fn limit(it: &Connection, limits: &FileLimits, user: &str) -> Result<()> {
             )?
             .query_row([user], |row| Ok((row.get(0)?, row.get(1)?)))?;
         tracing::info!(user, "the trash is full; its oldest conversation is deleted");
-        threads::delete(it, number)?;
+        delete(it, number)?;
         bytes -= freed;
         count -= 1;
         has_deleted = true;
     }
-    if has_deleted { threads::return_space(it) } else { Ok(()) }
+    if has_deleted { return_space(it) } else { Ok(()) }
 }
 
 /// Deletes what has been in the trash for its time.
@@ -94,9 +87,29 @@ pub(super) fn expire(it: &Connection, now: Now) -> Result<()> {
     let expired = rows.collect::<Result<Vec<_>>>()?;
     for (number, user) in &expired {
         tracing::info!(user, "a conversation is deleted from the trash after its time");
-        threads::delete(it, *number)?;
+        delete(it, *number)?;
     }
-    if expired.is_empty() { Ok(()) } else { threads::return_space(it) }
+    if expired.is_empty() { Ok(()) } else { return_space(it) }
+}
+
+/// Deletes a thread with its runs.
+pub(super) fn delete(it: &Connection, number: i64) -> Result<()> {
+    let mut query = it.prepare_cached(
+        "SELECT run.name FROM run JOIN thread ON run.thread = thread.name WHERE thread.number = ?1",
+    )?;
+    let names = query.query_map([number], |row| row.get(0))?.collect::<Result<Vec<String>>>()?;
+    for run in names {
+        runs::remove(it, &run)?;
+    }
+    it.prepare_cached("DELETE FROM thread WHERE number = ?1")?.execute([number])?;
+    Ok(())
+}
+
+/// Returns a part of the space of deleted threads to the file system.
+pub(super) fn return_space(it: &Connection) -> Result<()> {
+    let freed = format!("PRAGMA incremental_vacuum({MAX_RETURNED})");
+    it.prepare(&freed)?.query_map((), |_| Ok(()))?.for_each(drop);
+    Ok(())
 }
 
 /// Returns the trash of a user, the last moved first.
@@ -119,16 +132,6 @@ pub(super) fn list(it: &Connection, user: &str) -> Result<Vec<TrashedThread>> {
         })
     })?;
     rows.collect()
-}
-
-/// Returns the numbers of conversations in the trash of a user: all, and those that its user did
-/// not delete.
-pub(super) fn count(it: &Connection, user: &str) -> Result<(i64, i64)> {
-    it.prepare_cached(
-        "SELECT count(*), coalesce(sum(reason <> ?2), 0) FROM thread
-         WHERE user = ?1 AND trashed IS NOT NULL",
-    )?
-    .query_row((user, TrashReason::User.number()), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the name of a thread in the trash of a user.

@@ -1,6 +1,5 @@
 //! Questions of tools to the user of the conversation.
-use super::PageService;
-use crate::tools::events::{ask_user, tool_question};
+use crate::tools::events::{EventHandler, ask_user, tool_question};
 use crate::tools::questions::Asker;
 use async_trait::async_trait;
 use mcp_bridge::mcp::dispatch::ServerRequest;
@@ -10,7 +9,7 @@ use mcp_bridge::server::ToolCall;
 
 /// A call of a tool that asks the user of the conversation.
 pub(super) struct Asking<'a> {
-    pub(super) service: &'a PageService,
+    pub(super) events: &'a EventHandler,
     pub(super) call: &'a ToolCall,
     pub(super) key: u64,
 }
@@ -29,7 +28,7 @@ impl Asker for Asking<'_> {
         let call = (&*self.call.name, self.call.meta.as_ref());
         let question = tool_question(call, form, ask.context.as_ref(), &ask.key, session_id);
         let answer = match question {
-            Ok(question) => ask_user(&self.service.events, self.key, question).await,
+            Ok(question) => ask_user(self.events, self.key, question).await,
             Err(why) => Err(why),
         };
         answer.map_or_else(Outcome::Error, Outcome::Value)

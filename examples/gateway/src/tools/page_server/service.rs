@@ -92,7 +92,7 @@ impl PageService {
                 Err(error) => failed(&error),
             };
         }
-        let asking = Asking { service: self, call, key: withdraw.key };
+        let asking = Asking { events: &self.events, call, key: withdraw.key };
         let name = &call.name;
         let arguments = call.arguments.clone();
         let calling = questions.call_held(name, arguments, &self.user, &asking);
