@@ -80,7 +80,7 @@ impl ThreadTable {
         Some(entry)
     }
 
-    /// Removes the threads whose tasks have ended.
+    /// Removes the threads of models with ended tasks.
     pub(super) fn remove_ended(&mut self) {
         for (_, entry) in self.entries.extract_if(|_, entry| entry.has_ended()) {
             self.by_name.remove(&entry.name);
