@@ -41,6 +41,9 @@
 //! | `null` in a `tool_call_update` of version 1 | keeps the value; in version 2 it clears the value |
 //! | a prompt of version 1 | becomes a user message, unless the agent repeats it; the repetition then counts |
 //! | `session/cancel` in version 1 | marks open tool calls as `cancelled`, until the agent reports otherwise |
+//! | a cursor | keeps its first anchor; it is removed with the entry that it is anchored to, and the oldest beyond [`StateLimits::names`] |
+//! | suggestions | replace the earlier ones; a prompt does not remove them |
+//! | a usage without a cost | keeps the cost |
 //! | text beyond [`StateLimits`], an unknown update | is dropped and reported as a [`Change`] |
 //!
 //! `_meta` of chunks, and of updates that replace content, is not part of the state.
@@ -50,7 +53,9 @@ use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionUpdate};
 use crate::v2::notices::Notice;
 use crate::v2::prompt_lifecycle::UsageUpdate;
+use crate::v2::prompt_suggestions::PromptSuggestion;
 use crate::v2::session_config_options::SessionConfigOption;
+use crate::v2::session_cursors::CursorUpdate;
 use crate::v2::session_list::SessionInfoUpdate;
 use crate::v2::session_setup::SessionId;
 use crate::v2::session_states::StateUpdate;
@@ -89,8 +94,8 @@ pub struct StateLimits {
     pub blocks: usize,
     /// Bytes of a terminal's output, of which the end is kept; 1 MiB by default.
     pub terminal_output: usize,
-    /// Number of terminals, plans, subagents, notices, commands, options and modes, of each; 1,000
-    /// by default.
+    /// Number of terminals, plans, subagents, notices, commands, options, modes, cursors and
+    /// suggestions, of each; 1,000 by default.
     pub names: usize,
     /// Unpolled changes; 4,096 by default.
     pub changes: usize,
@@ -146,6 +151,9 @@ pub struct SessionState {
     usage: Option<UsageUpdate>,
     notices: VecDeque<Notice>,
     subagents: Ordered<SessionId, Box<SubagentUpdate>>,
+    /// Oldest first.
+    cursors: VecDeque<Box<CursorUpdate>>,
+    suggestions: Vec<PromptSuggestion>,
     state: Option<StateUpdate>,
     /// Open prompts of version 1.
     prompts: usize,
@@ -272,6 +280,22 @@ impl SessionState {
     /// Returns the owned sessions, each as a single update that would create it.
     pub fn subagents(&self) -> impl Iterator<Item = &SubagentUpdate> {
         self.subagents.iter().map(|(_, subagent)| &**subagent)
+    }
+
+    /// **Unstable.** Returns a cursor, as a single update that would create it.
+    pub fn cursor(&self, id: &str) -> Option<&CursorUpdate> {
+        self.cursors().find(|cursor| cursor.cursor_id.as_str() == id)
+    }
+
+    /// **Unstable.** Returns the cursors, oldest first, each as a single update that would create
+    /// it.
+    pub fn cursors(&self) -> impl Iterator<Item = &CursorUpdate> {
+        self.cursors.iter().map(Box::as_ref)
+    }
+
+    /// **Unstable.** Returns the suggestions for the next prompt, the most likely one first.
+    pub fn suggestions(&self) -> &[PromptSuggestion] {
+        &self.suggestions
     }
 
     /// Returns the state of the session: in version 2 as reported by the agent, in version 1

@@ -13,7 +13,7 @@ pub(super) fn block_to_v1(
     block: &v2::content::ContentBlock,
     out: &mut Outbox,
 ) -> Option<v1::content::ContentBlock> {
-    if !block.is_known() {
+    if !block.is_known() || matches!(block, v2::content::ContentBlock::Skill(_)) {
         out.lose_of(BridgeLoss::Content, id, block.tag());
         return None;
     }

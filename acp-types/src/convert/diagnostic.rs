@@ -167,6 +167,8 @@ losses! {
     PlanKind = "plan-kind",
     /// A status of a plan entry that version 1 does not have.
     PlanStatus = "plan-status",
+    /// A cursor beside a message that a version 1 editor has without its identifier.
+    Cursor = "cursor",
     /// A command, or an input of one, that the other version does not have.
     Command = "command",
     /// An option of a session that the editor does not support.

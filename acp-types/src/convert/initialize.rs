@@ -38,6 +38,11 @@ pub(super) fn offer_to_v2(request: &Request1, out: &mut Outbox) -> Raw {
         capabilities.auth = marked(terminal, || {
             i2::ClientAuthCapabilities::new().with_terminal(i2::TerminalAuthCapabilities::new())
         });
+        let session = client.session.as_ref();
+        let suggestions = session.and_then(|session| session.prompt_suggestions.clone());
+        capabilities.session = suggestions.map(|suggestions| {
+            Box::new(i2::ClientSessionCapabilities::new().with_prompt_suggestions(suggestions))
+        });
         capabilities.meta = client.meta.clone();
         let files = client.fs.as_ref();
         if files.and_then(|fs| fs.read_text_file.or(fs.write_text_file)) == Some(true) {
@@ -65,19 +70,23 @@ pub(super) fn offer_to_v1(request: &Request2) -> Request1 {
     let mut offer = Request1::new(i1::ProtocolVersion::V1);
     offer.client_info = Some(request.info.clone());
     let mut client = i1::ClientCapabilities::new();
+    let mut suggestions = None;
     if let Some(capabilities) = &request.capabilities {
+        let session = capabilities.session.as_ref();
+        suggestions = session.and_then(|session| session.prompt_suggestions.clone());
         client.elicitation = capabilities.elicitation.clone();
         let terminal = capabilities.auth.as_ref().and_then(|auth| auth.terminal.as_ref());
         client.auth = terminal.map(|_| i1::AuthCapabilities::new().with_terminal(true));
         client.meta = capabilities.meta.clone();
     }
     let boolean = i1::BooleanConfigOptionCapabilities::new();
-    client.session = Some(
-        i1::ClientSessionCapabilities::new()
-            .with_compaction(i1::CompactionCapabilities::new())
-            .with_notices(i1::NoticeCapabilities::new())
-            .with_config_options(i1::SessionConfigOptionsCapabilities::new().with_boolean(boolean)),
-    );
+    let mut session = i1::ClientSessionCapabilities::new()
+        .with_compaction(i1::CompactionCapabilities::new())
+        .with_notices(i1::NoticeCapabilities::new())
+        .with_cursors(i1::SessionCursorsCapabilities::new())
+        .with_config_options(i1::SessionConfigOptionsCapabilities::new().with_boolean(boolean));
+    session.prompt_suggestions = suggestions;
+    client.session = Some(session);
     client.subagents = Some(i1::SubagentCapabilities::new());
     client.plan = Some(i1::PlanCapabilities::new());
     offer.client_capabilities = Some(client);
@@ -147,6 +156,7 @@ fn sessions_to_v1(session: &i2::SessionCapabilities) -> i1::SessionCapabilities 
     same.fork = session.fork.clone();
     same.archive = session.archive.clone();
     same.status = session.status.clone();
+    same.options = session.options.clone();
     same.title = session.title.clone();
     same.meta = session.meta.clone();
     same
@@ -197,6 +207,7 @@ pub(super) fn response_to_v2(response: &Response1, out: &mut Outbox) -> Response
         session.fork = agent.fork.clone();
         session.archive = agent.archive.clone();
         session.status = agent.status.clone();
+        session.options = agent.options.clone();
         session.title = agent.title.clone();
         session.meta = agent.meta.clone();
     }

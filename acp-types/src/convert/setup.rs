@@ -87,6 +87,58 @@ pub(super) fn system_prompt_to_v1(
     Some(Box::new(same))
 }
 
+/// Converts the value of an option, which version 2 tags with its type.
+pub(super) fn value_to_v2(
+    value: v1::session_config_options::SessionConfigOptionValue,
+) -> v2::session_config_options::SessionConfigOptionValue {
+    use v1::session_config_options::SessionConfigOptionValue as From;
+    use v2::session_config_options::SessionConfigOptionValue as To;
+    match value {
+        From::ValueId(value) => To::Id(value),
+        From::Boolean(value) => To::Boolean(value),
+        From::Unknown(value) => To::Unknown(value),
+    }
+}
+
+pub(super) fn value_to_v1(
+    value: v2::session_config_options::SessionConfigOptionValue,
+) -> v1::session_config_options::SessionConfigOptionValue {
+    use v1::session_config_options::SessionConfigOptionValue as To;
+    use v2::session_config_options::SessionConfigOptionValue as From;
+    match value {
+        From::Id(value) => To::ValueId(value),
+        From::Boolean(value) => To::Boolean(value),
+        From::Unknown(value) => To::Unknown(value),
+    }
+}
+
+/// Converts initial values of options.
+pub(super) fn initial_to_v2(
+    options: Option<Vec<v1::session_config_options::InitialSessionConfigOption>>,
+) -> Option<Vec<v2::session_config_options::InitialSessionConfigOption>> {
+    let convert = |option: v1::session_config_options::InitialSessionConfigOption| {
+        let value = value_to_v2(option.value);
+        let mut same =
+            v2::session_config_options::InitialSessionConfigOption::new(option.config_id, value);
+        same.meta = option.meta;
+        same
+    };
+    options.map(|options| options.into_iter().map(convert).collect())
+}
+
+pub(super) fn initial_to_v1(
+    options: Option<Vec<v2::session_config_options::InitialSessionConfigOption>>,
+) -> Option<Vec<v1::session_config_options::InitialSessionConfigOption>> {
+    let convert = |option: v2::session_config_options::InitialSessionConfigOption| {
+        let value = value_to_v1(option.value);
+        let mut same =
+            v1::session_config_options::InitialSessionConfigOption::new(option.config_id, value);
+        same.meta = option.meta;
+        same
+    };
+    options.map(|options| options.into_iter().map(convert).collect())
+}
+
 pub(super) fn paths<A: AsRef<str>, B: for<'a> From<&'a str>>(
     paths: Option<&Vec<A>>,
 ) -> Option<Vec<B>> {

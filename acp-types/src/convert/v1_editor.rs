@@ -2,7 +2,7 @@
 use super::content::blocks_to_v2;
 use super::outbox::Outbox;
 use super::recent::Recent;
-use super::setup::{paths, servers_to_v2, system_prompt_to_v2};
+use super::setup::{initial_to_v2, paths, servers_to_v2, system_prompt_to_v2, value_to_v2};
 use super::side::Side;
 use super::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
@@ -13,6 +13,7 @@ use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use crate::v1::session_modes::SessionModeId;
 use crate::v1::session_setup::SessionId;
 use crate::v2::dispatch::{AgentNotification, AgentRequest};
+use crate::v2::permissions::RequestPermissionSubject;
 use crate::v2::prompt_lifecycle::{SessionUpdate as Received, UpdateSessionNotification};
 use crate::{v1, v2};
 use alloc::boxed::Box;
@@ -20,7 +21,7 @@ use alloc::string::ToString;
 use jsonrpc_core::wire::{Meta, Mode};
 use jsonrpc_core::{ErrorCode, Notification, Request, RequestId};
 use session::Session;
-use subagents::Subagents;
+use subagents::{Subagents, drop_references, shows_subagents};
 
 mod calls;
 mod results;
@@ -52,6 +53,7 @@ enum Asked {
     Mode(SessionId, SessionModeId),
     Option(SessionId),
     Close(SessionId),
+    Options,
     Status,
 }
 
@@ -125,6 +127,7 @@ impl V1Editor {
                 same.mcp_servers = Some(servers_to_v2(&it.mcp_servers, out));
                 same.additional_directories = paths(it.additional_directories.as_ref());
                 same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+                same.config_options = initial_to_v2(it.config_options);
                 same.meta = it.meta;
                 self.ask(id, method, &same, Asked::New, out);
             }
@@ -134,6 +137,8 @@ impl V1Editor {
                 same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
                 same.additional_directories = paths(it.additional_directories.as_ref());
                 same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+                same.config_options = initial_to_v2(it.config_options);
+                same.cursor_id = it.cursor_id;
                 same.meta = it.meta;
                 self.ask(id, method, &same, Asked::Fork, out);
             }
@@ -144,7 +149,9 @@ impl V1Editor {
                     v1::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd);
                 resume.mcp_servers = Some(it.mcp_servers);
                 resume.additional_directories = it.additional_directories;
-                (resume.system_prompt, resume.meta) = (it.system_prompt, it.meta);
+                resume.system_prompt = it.system_prompt;
+                resume.config_options = it.config_options;
+                resume.meta = it.meta;
                 self.resume(id, resume, Some(from), out);
             }
             ClientRequest::ResumeSessionRequest(it) => self.resume(id, *it, None, out),
@@ -168,6 +175,10 @@ impl V1Editor {
             }
             ClientRequest::CloseSessionRequest(it) => {
                 self.asked.insert(id.clone(), Asked::Close(it.session_id));
+                out.forward(Side::Agent, line);
+            }
+            ClientRequest::SessionOptionsRequest(_) => {
+                self.asked.insert(id.clone(), Asked::Options);
                 out.forward(Side::Agent, line);
             }
             ClientRequest::SessionStatusRequest(_) => {
@@ -195,11 +206,14 @@ impl V1Editor {
             Some(_) => Asked::Load(session.clone()),
             None => Asked::Resume(session.clone()),
         };
-        self.session(&session).restart();
+        let state = self.session(&session);
+        state.restart();
+        state.is_replayed = replay_from.is_some();
         let mut same = v2::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
         same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
         same.additional_directories = paths(it.additional_directories.as_ref());
         same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+        same.config_options = initial_to_v2(it.config_options);
         same.replay_from = replay_from;
         same.meta = it.meta;
         self.ask(id, "session/resume", &same, asked, out);
@@ -255,6 +269,12 @@ impl V1Editor {
                 AgentRequest::RequestPermissionRequest(mut it) => {
                     if let Some(hidden) = self.subagents.permission(&mut it) {
                         out.lose_of(BridgeLoss::NotAnnounced, hidden.as_str(), method);
+                    }
+                    if let Some(RequestPermissionSubject::ToolCall(subject)) =
+                        it.subject.as_deref_mut()
+                        && !shows_subagents(&self.capabilities)
+                    {
+                        drop_references(&mut subject.tool_call, out);
                     }
                     let session = it.session_id.clone();
                     let calls = &mut self.session(&session).calls;
@@ -325,14 +345,11 @@ impl V1Editor {
 fn option_request(
     it: v1::session_config_options::SetSessionConfigOptionRequest,
 ) -> v2::session_config_options::SetSessionConfigOptionRequest {
-    use v1::session_config_options::SessionConfigOptionValue as From;
-    use v2::session_config_options::{self as to, SessionConfigOptionValue as To};
-    let value = match it.value {
-        From::ValueId(value) => To::Id(value),
-        From::Boolean(value) => To::Boolean(value),
-        From::Unknown(value) => To::Unknown(value),
-    };
-    let mut same = to::SetSessionConfigOptionRequest::new(it.session_id, it.config_id, value);
+    let mut same = v2::session_config_options::SetSessionConfigOptionRequest::new(
+        it.session_id,
+        it.config_id,
+        value_to_v2(it.value),
+    );
     same.meta = it.meta;
     same
 }

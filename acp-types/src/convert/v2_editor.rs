@@ -16,18 +16,17 @@ use crate::v2::permissions::{
     CancelledPermissionOutcome, RequestPermissionOutcome, RequestPermissionResponse,
 };
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Mode, Wire, decode};
-use jsonrpc_core::{
-    ErrorCode, ErrorObject, Notification, Request, RequestId, Response, find_member,
-};
+use jsonrpc_core::{ErrorCode, Notification, Request, RequestId, Response, find_member};
 use session::{OwnTurn, Session};
 
 mod calls;
 mod requests;
 mod results;
 mod session;
+mod submissions;
 mod updates;
 
 /// The state between the messages of both sides.
@@ -36,6 +35,8 @@ pub(super) struct V2Editor {
     capabilities: Capabilities,
     /// Requests of the editor with responses that are converted.
     asked: Ordered<RequestId, Asked>,
+    /// Modes that open requests of the editor set initially.
+    initial_modes: Ordered<RequestId, String>,
     /// Open requests of the agent that the user has to answer.
     questions: Ordered<RequestId, Question>,
     sessions: Recent<Session>,
@@ -52,6 +53,7 @@ enum Asked {
     Mode(SessionId, SessionModeId),
     Option(SessionId),
     Close(SessionId),
+    Options,
 }
 
 /// A request of the agent.
@@ -82,8 +84,10 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 impl V2Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
         let asked = Ordered::default();
+        let initial_modes = Ordered::default();
         let questions = Ordered::default();
-        Self { capabilities, asked, questions, sessions: Recent::new(MAX_SESSIONS) }
+        let sessions = Recent::new(MAX_SESSIONS);
+        Self { capabilities, asked, initial_modes, questions, sessions }
     }
 
     fn allows(&self, method: &str) -> bool {
@@ -132,9 +136,8 @@ impl V2Editor {
     ) {
         if let Some(id) = cancelled(notification) {
             for (_, session) in self.sessions.iter_mut() {
-                if session.take_held(&id) {
-                    let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
-                    return out.error(Side::Editor, &id, error);
+                if session.take_held(&id, out) {
+                    return;
                 }
                 if session.has_accepted(&id) {
                     // The editor has the response.
@@ -148,6 +151,7 @@ impl V2Editor {
             && let Some(session) = find_member(params.get(), &["sessionId"])
             && let Ok(session) = decode::<SessionId>(session)
         {
+            find(&mut self.sessions, &session).cancel_held(out);
             self.withdraw(&session, out);
         }
     }

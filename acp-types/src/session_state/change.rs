@@ -3,6 +3,7 @@
 use super::StateLimits;
 use crate::v2::agent_plan::PlanId;
 use crate::v2::compaction::CompactionId;
+use crate::v2::session_cursors::CursorId;
 use crate::v2::session_setup::SessionId;
 use crate::v2::terminals::TerminalId;
 use crate::v2::tool_calls::ToolCallId;
@@ -69,6 +70,10 @@ pub enum Change {
         /// Number of the entry.
         entry: u64,
     },
+    /// **Unstable.** A cursor was added, changed or removed.
+    Cursor(CursorId),
+    /// **Unstable.** The suggestions for the next prompt.
+    Suggestions,
     /// The state of the session.
     State,
     /// An entry was removed because of the [`StateLimits`].

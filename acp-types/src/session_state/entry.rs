@@ -43,6 +43,11 @@ pub struct Message {
 }
 
 impl Message {
+    /// Returns whether this is the message of a kind with an identifier.
+    pub(super) fn is(&self, kind: MessageKind, id: &MessageId) -> bool {
+        self.kind == kind && self.message_id.as_ref() == Some(id)
+    }
+
     /// Returns the text of the message.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match block {

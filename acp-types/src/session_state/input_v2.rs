@@ -77,10 +77,16 @@ fn beside(update: &SessionUpdate, state: &mut SessionState) {
             state.change(Change::Info);
         }
         SessionUpdate::UsageUpdate(it) => {
-            state.usage = Some(it.clone());
-            state.change(Change::Usage);
+            state.set_usage(it);
         }
         SessionUpdate::Notice(it) => state.notice((**it).clone()),
+        SessionUpdate::CursorUpdate(it) => state.change_cursor(it),
+        SessionUpdate::PromptSuggestionsUpdate(it) => {
+            let suggestions = it.suggestions.clone();
+            state.suggestions = state.list(suggestions, "suggestions", Change::Suggestions);
+        }
+        // The end of a replay changes nothing.
+        SessionUpdate::ReplayComplete(_) => {}
         other => state.lost("/update", format!("unknown update `{}`", other.tag())),
     }
 }

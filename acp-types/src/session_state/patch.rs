@@ -1,5 +1,6 @@
 //! Accumulation of changes: the state of an item is the single change that would create it.
 use crate::v2::compaction::CompactionUpdate;
+use crate::v2::session_cursors::CursorUpdate;
 use crate::v2::session_list::SessionInfoUpdate;
 use crate::v2::subagents::{SessionMessage, SubagentUpdate};
 use crate::v2::terminals::TerminalUpdate;
@@ -66,6 +67,7 @@ patches! {
     TerminalUpdate { command, cwd, exit_status, size, capabilities }
     SessionInfoUpdate { title, updated_at }
     CompactionUpdate { status, summary, error }
+    CursorUpdate { capabilities }
     SubagentUpdate { title, description, capabilities, state, cwd, additional_directories }
     SessionMessage {
         sender_session_id, recipient_session_id, sender_message_id, recipient_message_id, content

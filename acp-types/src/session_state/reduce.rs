@@ -6,10 +6,12 @@ use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionStatus, CompactionUpdate};
 use crate::v2::content::{ContentBlock, TextContent};
 use crate::v2::notices::Notice;
-use crate::v2::prompt_lifecycle::MessageId;
+use crate::v2::prompt_lifecycle::{MessageId, UsageUpdate};
+use crate::v2::session_cursors::{CursorAnchor, CursorUpdate};
 use crate::v2::subagents::{SessionMessage, SubagentUpdate};
 use crate::v2::tool_calls::{ToolCallId, ToolCallUpdate};
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Presence};
@@ -50,6 +52,7 @@ impl SessionState {
                 Entry::Compaction(id) => drop(self.compactions.remove(id)),
                 Entry::Message(_) | Entry::SessionMessage(_) => {}
             }
+            self.remove_cursors_at(&entry);
             self.change(Change::Forgotten { entry: self.first });
             self.first += 1;
         }
@@ -257,6 +260,85 @@ impl SessionState {
         }
         self.notices.push_back(notice);
         self.change(Change::Notice);
+    }
+
+    /// Sets the usage. An absent cost is unchanged, and the metadata is a patch by key.
+    pub(super) fn set_usage(&mut self, update: &UsageUpdate) {
+        let mut usage = update.clone();
+        let before = self.usage.take();
+        let mut meta = before.as_ref().map_or(Presence::Absent, |usage| usage.meta.clone());
+        patch_meta(&mut meta, &update.meta);
+        usage.meta = meta;
+        if usage.cost.is_none() && !usage.clears_cost() {
+            usage.cost = before.and_then(|usage| usage.cost);
+        }
+        self.usage = Some(usage);
+        self.change(Change::Usage);
+    }
+
+    /// Adds or changes a cursor. Its first update has an anchor, which stays.
+    pub(super) fn change_cursor(&mut self, update: &CursorUpdate) {
+        let id = &update.cursor_id;
+        let at = self.cursors.iter().position(|cursor| cursor.cursor_id == *id);
+        let mut cursor = match at.and_then(|at| self.cursors.get(at)) {
+            Some(cursor) => cursor.clone(),
+            None => Box::new(CursorUpdate::new(id.clone())),
+        };
+        match (&cursor.anchor, &update.anchor) {
+            (None, None) => {
+                return self.lost(format!("/cursors/{id}"), "a cursor without an anchor");
+            }
+            (None, Some(anchor)) => cursor.anchor = Some(anchor.clone()),
+            (Some(anchor), Some(other)) if anchor != other => {
+                self.lost(format!("/cursors/{id}/anchor"), "another anchor of the same cursor");
+            }
+            _ => {}
+        }
+        cursor.patch(update);
+        match at.and_then(|at| self.cursors.get_mut(at)) {
+            Some(current) => *current = cursor,
+            None => {
+                if self.cursors.len() >= self.limits.names
+                    && let Some(oldest) = self.cursors.pop_front()
+                {
+                    self.change(Change::Cursor(oldest.cursor_id));
+                }
+                self.cursors.push_back(cursor);
+            }
+        }
+        self.change(Change::Cursor(id.clone()));
+    }
+
+    /// Removes the cursors that are anchored to an entry.
+    fn remove_cursors_at(&mut self, entry: &Entry) {
+        let is_at = |cursor: &CursorUpdate| match (cursor.anchor.as_ref(), entry) {
+            (Some(CursorAnchor::UserMessage(anchor)), Entry::Message(message)) => {
+                message.is(MessageKind::User, &anchor.message_id)
+            }
+            (Some(CursorAnchor::AgentMessage(anchor)), Entry::Message(message)) => {
+                message.is(MessageKind::Agent, &anchor.message_id)
+            }
+            (Some(CursorAnchor::AgentThought(anchor)), Entry::Message(message)) => {
+                message.is(MessageKind::Thought, &anchor.message_id)
+            }
+            (Some(CursorAnchor::SessionMessage(anchor)), Entry::SessionMessage(message)) => {
+                message.message_id == anchor.message_id
+            }
+            (Some(CursorAnchor::ToolCall(anchor)), Entry::ToolCall(id)) => {
+                *id == anchor.tool_call_id
+            }
+            (Some(CursorAnchor::Compaction(anchor)), Entry::Compaction(id)) => {
+                *id == anchor.compaction_id
+            }
+            _ => false,
+        };
+        let (removed, kept) =
+            core::mem::take(&mut self.cursors).into_iter().partition(|it| is_at(it));
+        self.cursors = kept;
+        let removed: VecDeque<Box<CursorUpdate>> = removed;
+        for cursor in removed {
+            self.change(Change::Cursor(cursor.cursor_id));
+        }
     }
 
     fn compaction_mut(&mut self, update: &CompactionUpdate) -> Option<&mut CompactionUpdate> {

@@ -4,8 +4,8 @@
 //! 2](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use alloc::boxed::Box;
 use alloc::string::String;
-use jsonrpc_core::wire::Meta;
-use jsonrpc_core::{ErrorObject, object, string_id};
+use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::{ErrorObject, find_member, object, string_id};
 
 string_id! {
     /// Identifies a message within its session.
@@ -58,6 +58,14 @@ object! {
     patch {
         /// `_meta`: extension metadata; in version 2 a patch by key, in which `null` removes a key.
         meta: Meta = "_meta",
+    }
+}
+
+impl UsageUpdate {
+    /// Returns whether the cost is `null`, which clears it in version 2.
+    pub(crate) fn clears_cost(&self) -> bool {
+        let text = Raw::of(self);
+        self.cost.is_none() && find_member(text.as_str(), &["cost"]) == Some("null")
     }
 }
 

@@ -2,14 +2,17 @@
 mod call_ids;
 mod cases;
 mod chain;
+mod cursors;
 mod diffs;
 mod limits;
 mod members;
+mod options;
 mod own_turns;
 mod permissions;
 mod properties;
 mod properties_v1;
 mod recorded;
+mod repetitions;
 mod resumed;
 mod setup;
 mod subagents;

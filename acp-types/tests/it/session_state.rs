@@ -358,3 +358,146 @@ fn recorded_conversations_are_reduced() {
         }
     }
 }
+
+fn cursor(id: &str, anchor: Option<Value>, capabilities: Option<Value>) -> Value {
+    let mut update = json!({"sessionUpdate": "cursor_update", "cursorId": id});
+    if let Some(anchor) = anchor {
+        update["anchor"] = anchor;
+    }
+    if let Some(capabilities) = capabilities {
+        update["capabilities"] = capabilities;
+    }
+    update
+}
+
+fn beside(message: &str) -> Value {
+    json!({"type": "agent_message", "messageId": message, "position": "after"})
+}
+
+/// A cursor keeps its first anchor, and its capabilities are replaced as a whole.
+#[test]
+fn cursor_keeps_its_anchor() {
+    let fork = json!({"fork": {}});
+    let state = told_v2([
+        cursor("k", None, Some(fork.clone())),
+        cursor("k", Some(beside("a")), Some(fork.clone())),
+        cursor("k", Some(beside("b")), None),
+    ]);
+    let shown = state.cursor("k").unwrap();
+    let expected = json!({"cursorId": "k", "anchor": beside("a"), "capabilities": {"fork": {}}});
+    assert_eq!(serde_json::to_value(shown).unwrap(), expected);
+    let state = told_v2([
+        cursor("k", Some(beside("a")), Some(fork)),
+        cursor("k", Some(beside("a")), Some(json!({"_rewind": 1}))),
+    ]);
+    let capabilities = state.cursor("k").unwrap().capabilities.value().unwrap();
+    assert_eq!(serde_json::to_value(capabilities).unwrap(), json!({"_rewind": 1}));
+}
+
+/// A cursor without an anchor, and another anchor, are reported.
+#[test]
+fn cursor_without_a_place_is_reported() {
+    let lost = |mut state: SessionState| {
+        let changes = std::iter::from_fn(|| state.poll_change());
+        let lost = changes.filter_map(|change| match change {
+            Change::Lost(loss) => Some(loss.pointer),
+            _ => None,
+        });
+        lost.collect::<Vec<_>>()
+    };
+    let first = cursor("k", Some(beside("a")), None);
+    assert_eq!(lost(told_v2([cursor("k", None, None)])), ["/cursors/k"]);
+    assert_eq!(lost(told_v2([first.clone(), first.clone()])), [""; 0]);
+    let other = cursor("k", Some(beside("b")), None);
+    assert_eq!(lost(told_v2([first, other])), ["/cursors/k/anchor"]);
+}
+
+/// A cursor is removed with the message that it is anchored to, and the oldest beyond the limit.
+#[test]
+fn cursors_are_removed_with_their_entry_and_beyond_the_limit() {
+    let mut limits = StateLimits::default();
+    limits.entries = 2;
+    limits.names = 2;
+    let mut state = SessionState::new(limits);
+    for message in ["a", "b"] {
+        state.handle(&v2(chunk("agent_message_chunk", Some(message), "x")));
+        state.handle(&v2(cursor(message, Some(beside(message)), None)));
+    }
+    let ids = |state: &SessionState| {
+        let ids = state.cursors().map(|cursor| cursor.cursor_id.to_string());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&state), ["a", "b"]);
+    state.handle(&v2(chunk("agent_message_chunk", Some("c"), "x")));
+    assert_eq!(ids(&state), ["b"]);
+    for id in ["d", "e"] {
+        state.handle(&v2(cursor(id, Some(beside("c")), None)));
+    }
+    assert_eq!(ids(&state), ["d", "e"]);
+    let changes: Vec<_> = std::iter::from_fn(|| state.poll_change()).collect();
+    let removed = changes.iter().filter(|change| **change == Change::Cursor("b".into()));
+    assert_eq!(removed.count(), 2, "{changes:?}");
+}
+
+/// Suggestions are replaced, and stay after a prompt.
+#[test]
+fn suggestions_are_replaced() {
+    let suggest = |texts: &[&str]| {
+        let prompts = texts.iter().map(|text| json!({"prompt": [{"type": "text", "text": text}]}));
+        json!({"sessionUpdate": "prompt_suggestions_update", "suggestions": prompts.collect::<Vec<_>>()})
+    };
+    let tellers: [fn(Vec<Value>) -> SessionState; 2] = [told_v1, told_v2];
+    for told in tellers {
+        let mut state = told(vec![suggest(&["a", "b"]), suggest(&["c"])]);
+        let request = acp_types::v1::prompt_turn::PromptRequest::new("s", ["hi".into()]);
+        state.handle(&request);
+        assert_eq!(state.suggestions().len(), 1);
+        assert_eq!(
+            serde_json::to_value(&state.suggestions()[0]).unwrap(),
+            json!({"prompt": [{"type": "text", "text": "c"}]}),
+        );
+        let state = told(vec![suggest(&["a"]), suggest(&[])]);
+        assert_eq!(state.suggestions().len(), 0);
+    }
+}
+
+/// A usage without a cost keeps the cost, and its metadata is a patch.
+#[test]
+fn usage_keeps_cost_and_metadata() {
+    let usage = |used: u64, members: Value| {
+        let mut update = json!({"sessionUpdate": "usage_update", "used": used, "size": 9});
+        let object = update.as_object_mut().unwrap();
+        object.extend(members.as_object().unwrap().clone());
+        update
+    };
+    let cost = json!({"amount": 0.5, "currency": "EUR"});
+    let first = usage(1, json!({"cost": cost, "_meta": {"a": 1, "b": 2}}));
+    let state = told_v2([first.clone(), usage(2, json!({"_meta": {"a": null}}))]);
+    let expected = json!({"used": 2, "size": 9, "cost": cost, "_meta": {"b": 2}});
+    assert_eq!(serde_json::to_value(state.usage().unwrap()).unwrap(), expected);
+    let state = told_v2([first, usage(3, json!({"cost": null, "_meta": null}))]);
+    assert_eq!(state.usage().unwrap().cost, None);
+    assert!(state.usage().unwrap().meta.is_absent());
+}
+
+/// A compaction begins in progress, which `null` restores.
+#[test]
+fn status_of_a_compaction_is_a_patch() {
+    let update = |status: Option<Value>| {
+        let mut update = json!({"sessionUpdate": "compaction_update", "compactionId": "k"});
+        if let Some(status) = status {
+            update["status"] = status;
+        }
+        update
+    };
+    let completed = Some(json!("completed"));
+    for (updates, expected) in [
+        (vec![update(None)], "in_progress"),
+        (vec![update(completed.clone()), update(None)], "completed"),
+        (vec![update(completed), update(Some(Value::Null))], "in_progress"),
+    ] {
+        let state = told_v2(updates);
+        let status = state.compaction("k").unwrap().status.value().unwrap();
+        assert_eq!(status.as_str(), expected);
+    }
+}

@@ -100,6 +100,19 @@ impl V1Editor {
                 }
                 out.result(Side::Editor, id, &*it);
             }
+            (_, AgentResponse::SessionOptionsResponse(it)) => {
+                let it = it.into_inner();
+                let options = it.config_options.as_deref();
+                let mut same = to::SessionOptionsResponse::new();
+                same.modes = options.and_then(modes_of).map(|option| option.modes);
+                same.config_options =
+                    options.map(|options| options_to_v1(options, &self.capabilities, out));
+                same.meta = it.meta;
+                for command in it.available_commands.iter().flatten() {
+                    out.lose(BridgeLoss::Command, command.name().map_or(String::new(), Into::into));
+                }
+                out.result(Side::Editor, id, &same);
+            }
             (_, AgentResponse::SessionStatusResponse(it)) => {
                 if it.state.is_some() {
                     out.lose(BridgeLoss::State, "session/status");
@@ -161,6 +174,7 @@ fn read(asked: &Asked, result: &RawValue, out: &mut Outbox) -> Result<AgentRespo
         Asked::Load(_) | Asked::Resume(_) => "session/resume",
         Asked::Mode(..) | Asked::Option(_) => "session/set_config_option",
         Asked::Close(_) => "session/close",
+        Asked::Options => "session/options",
         Asked::Status => "session/status",
     };
     let read = AgentResponse::decode_with(method, result, Mode::SpecLenient);

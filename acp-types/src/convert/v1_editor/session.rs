@@ -11,11 +11,12 @@ use crate::convert::setup::{ModeOption, modes_of};
 use crate::convert::side::Side;
 use crate::convert::{BridgeLoss, MAX_MESSAGES, MAX_PROMPTS, text_of};
 use crate::session_state::STATE_META;
-use crate::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};
+use crate::v1::prompt_turn::{Cost, PromptResponse, SessionUpdate, StopReason};
 use crate::v1::session_list::SessionInfoUpdate;
 use crate::v1::session_modes::{CurrentModeUpdate, SessionModeId};
 use crate::v1::session_setup::SessionId;
 use crate::v2::agent_plan::PlanId;
+use crate::v2::compaction::CompactionStatus;
 use crate::v2::content::ContentBlock;
 use crate::v2::prompt_lifecycle::MessageId;
 use crate::v2::session_config_options::SessionConfigOption;
@@ -43,6 +44,12 @@ pub(super) struct Session {
     pub(super) plan: Option<PlanId>,
     /// Whether the agent works without a prompt.
     is_own_turn: bool,
+    /// Whether the agent has to report the end of a replay.
+    pub(super) is_replayed: bool,
+    /// The status of each compaction, which version 1 repeats.
+    pub(super) compactions: Recent<CompactionStatus>,
+    /// The last cost, which version 1 repeats.
+    pub(super) cost: Option<Box<Cost>>,
 }
 
 /// A prompt without a response to the editor.
@@ -70,6 +77,9 @@ impl Default for Session {
             mode: None,
             plan: None,
             is_own_turn: false,
+            is_replayed: false,
+            compactions: Recent::new(MAX_MESSAGES),
+            cost: None,
         }
     }
 }
@@ -148,6 +158,13 @@ impl Session {
             |prompt: &&mut OpenPrompt| prompt.message.is_none() && prompt.text.starts_with(&text);
         let prompt = self.prompts.iter_mut().find(is_begin);
         prompt.map(|prompt| prompt.message = Some(message.clone())).is_some()
+    }
+
+    /// Returns whether a user message is that of a prompt, which the editor has without its id.
+    pub(super) fn is_prompt_message(&self, message: &MessageId) -> bool {
+        let mut prompts = self.prompts.iter();
+        self.inserted.contains(message)
+            || prompts.any(|prompt| prompt.message.as_ref() == Some(message))
     }
 
     /// Handles a state. An idle one ends the turns of the accepted prompts. Those of a turn without

@@ -2,14 +2,19 @@
 //! questions are those of the session that the editor shows.
 //!
 //! Spec: [Subagents](https://agentclientprotocol.com/protocol/v2/subagents)
-use crate::convert::MAX_SESSIONS;
+use crate::capabilities::v1::Capabilities;
 use crate::convert::call_ids::session_scope;
+use crate::convert::outbox::Outbox;
 use crate::convert::recent::Recent;
+use crate::convert::{BridgeLoss, MAX_SESSIONS};
 use crate::v1::elicitation::CreateElicitationRequest;
+use crate::v1::prompt_turn::SessionUpdate as Update;
 use crate::v1::session_setup::SessionId;
+use crate::v1::subagents::SubagentUpdate;
 use crate::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
 use crate::v2::tool_calls::{ToolCallContent, ToolCallUpdate};
+use alloc::boxed::Box;
 use alloc::format;
 use jsonrpc_core::wire::Presence;
 
@@ -81,6 +86,24 @@ impl Subagents {
         scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| qualified(&session, id));
         Some(session)
     }
+}
+
+/// Returns whether the editor announces subagents.
+pub(super) fn shows_subagents(capabilities: &Capabilities) -> bool {
+    let update = SubagentUpdate::new("");
+    capabilities.allows(&Update::SubagentUpdate(Box::new(update))).is_ok()
+}
+
+/// Removes references to sessions from the content of a tool call.
+pub(super) fn drop_references(call: &mut ToolCallUpdate, out: &mut Outbox) {
+    let Presence::Value(content) = &mut call.content else { return };
+    content.retain(|content| {
+        let is_reference = matches!(content, ToolCallContent::Session(_));
+        if is_reference {
+            out.lose_of(BridgeLoss::NotAnnounced, call.tool_call_id.as_str(), content.tag());
+        }
+        !is_reference
+    });
 }
 
 /// Returns an id that is unique among those of other sessions.

@@ -3,9 +3,10 @@
 //! Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#sessionupdate)
 use super::send;
 use super::session::Session;
+use super::subagents::{drop_references, shows_subagents};
 use crate::capabilities::v1::Capabilities;
 use crate::convert::BridgeLoss;
-use crate::convert::content::block_to_v1;
+use crate::convert::content::{block_to_v1, blocks_to_v1};
 use crate::convert::outbox::Outbox;
 use crate::convert::setup::{commands_to_v1, options_to_v1};
 use crate::convert::side::Side;
@@ -13,10 +14,14 @@ use crate::v1;
 use crate::v1::prompt_turn::{ContentChunk as Chunk, SessionUpdate as Update};
 use crate::v1::session_setup::SessionId;
 use crate::v2::agent_plan::{PlanEntry, PlanEntryStatus, PlanId, PlanUpdate, PlanUpdateContent};
+use crate::v2::compaction::{CompactionStatus, CompactionUpdate};
 use crate::v2::content::ContentBlock;
 use crate::v2::prompt_lifecycle::{
-    ContentChunk, MessageId, SessionUpdate, UpdateSessionNotification,
+    ContentChunk, MessageId, SessionUpdate, UpdateSessionNotification, UsageUpdate,
 };
+use crate::v2::prompt_suggestions::{PromptSuggestion, PromptSuggestionsUpdate};
+use crate::v2::session_cursors::{CursorAnchor, CursorId};
+use crate::v2::tool_calls::ToolCallContent;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -70,8 +75,20 @@ impl Session {
                 self.message(id, Thought, &it.message_id, (&it.content, &it.meta, meta), out);
             }
             SessionUpdate::StateUpdate(it) => self.state(id, &it, meta, out),
+            SessionUpdate::ToolCallContentChunk(it)
+                if matches!(it.content, ToolCallContent::Session(_))
+                    && !shows_subagents(capabilities) =>
+            {
+                let call = it.tool_call_id.as_str();
+                out.lose_of(BridgeLoss::NotAnnounced, call, it.content.tag());
+            }
             SessionUpdate::ToolCallContentChunk(it) => self.calls.content_chunk(id, *it, meta, out),
-            SessionUpdate::ToolCallUpdate(it) => self.calls.tool_call(id, *it, meta, out),
+            SessionUpdate::ToolCallUpdate(mut it) => {
+                if !shows_subagents(capabilities) {
+                    drop_references(&mut it, out);
+                }
+                self.calls.tool_call(id, *it, meta, out);
+            }
             SessionUpdate::TerminalUpdate(it) => {
                 self.calls.terminals.update(&it);
                 self.calls.terminal_changed(id, it.terminal_id.as_str(), out);
@@ -105,8 +122,19 @@ impl Session {
                 same.meta = it.meta;
                 send(id, Update::ConfigOptionUpdate(same), meta, out);
             }
-            SessionUpdate::SessionInfoUpdate(_) | SessionUpdate::UsageUpdate(_) => {
-                out.forward(Side::Editor, line);
+            SessionUpdate::SessionInfoUpdate(_) => out.forward(Side::Editor, line),
+            SessionUpdate::UsageUpdate(it) => self.usage(line, id, it, meta, out),
+            SessionUpdate::CompactionUpdate(mut it) => {
+                it.status = self.status(&it).into();
+                other(id, SessionUpdate::CompactionUpdate(it), meta, capabilities, out);
+            }
+            // The response to `session/load` is the end of the replay.
+            SessionUpdate::ReplayComplete(_) if self.is_replayed => self.is_replayed = false,
+            SessionUpdate::CursorUpdate(mut it) => {
+                if let Some(anchor) = &mut it.anchor {
+                    self.anchor(&it.cursor_id, anchor, out);
+                }
+                other(id, SessionUpdate::CursorUpdate(it), meta, capabilities, out);
             }
             update => other(id, update, meta, capabilities, out),
         }
@@ -190,6 +218,59 @@ impl Session {
         is_sent
     }
 
+    /// Sends the usage with the last cost, which version 2 does not repeat.
+    fn usage(
+        &mut self,
+        line: &str,
+        id: &SessionId,
+        mut it: UsageUpdate,
+        meta: Option<&Meta>,
+        out: &mut Outbox,
+    ) {
+        let has_cost = it.cost.is_some() || it.clears_cost();
+        if has_cost || self.cost.is_none() {
+            self.cost = it.cost;
+            return out.forward(Side::Editor, line);
+        }
+        it.cost = self.cost.clone();
+        send(id, Update::UsageUpdate(it), meta, out);
+    }
+
+    /// Returns the status of a compaction after an update.
+    fn status(&mut self, it: &CompactionUpdate) -> CompactionStatus {
+        let begin = || CompactionStatus::InProgress;
+        let status = self.compactions.entry(it.compaction_id.as_str(), |_| true, begin);
+        match &it.status {
+            Presence::Value(changed) => *status = changed.clone(),
+            Presence::Null => *status = begin(),
+            Presence::Absent => {}
+        }
+        status.clone()
+    }
+
+    /// Moves a cursor to what the editor has of its anchor.
+    fn anchor(&self, cursor: &CursorId, anchor: &mut CursorAnchor, out: &mut Outbox) {
+        let (kind, anchor) = match anchor {
+            CursorAnchor::ToolCall(anchor) => {
+                anchor.tool_call_id = self.calls.ids.last(&anchor.tool_call_id);
+                return;
+            }
+            CursorAnchor::UserMessage(anchor) => (MessageKind::User, anchor),
+            CursorAnchor::AgentMessage(anchor) => (MessageKind::Agent, anchor),
+            CursorAnchor::AgentThought(anchor) => (MessageKind::Thought, anchor),
+            CursorAnchor::SessionMessage(_)
+            | CursorAnchor::Compaction(_)
+            | CursorAnchor::Unknown(_) => return,
+        };
+        let message = &anchor.message_id;
+        if kind == MessageKind::User && self.is_prompt_message(message) {
+            out.lose_of(BridgeLoss::Cursor, cursor.as_str(), message.as_str());
+        }
+        if let Some(sent) = self.messages.get(&kind.key(message)) {
+            anchor.message_id = revised(message, sent.revision);
+        }
+    }
+
     fn plan(
         &mut self,
         id: &SessionId,
@@ -238,6 +319,10 @@ fn other(
             }
             Update::CompactionSummaryChunk(Box::new((*it).into()))
         }
+        SessionUpdate::PromptSuggestionsUpdate(it) => {
+            Update::PromptSuggestionsUpdate(suggestions(it, out))
+        }
+        SessionUpdate::CursorUpdate(it) => Update::CursorUpdate(it),
         SessionUpdate::SubagentUpdate(it) => Update::SubagentUpdate(Box::new((*it).into())),
         SessionUpdate::SessionMessage(it) => Update::SessionMessage(Box::new((*it).into())),
         SessionUpdate::SessionMessageChunk(it) => {
@@ -253,6 +338,23 @@ fn other(
     } else {
         out.lose(BridgeLoss::NotAnnounced, tag);
     }
+}
+
+/// Converts suggestions. One with content that version 1 does not have is left out.
+fn suggestions(
+    it: PromptSuggestionsUpdate,
+    out: &mut Outbox,
+) -> v1::prompt_suggestions::PromptSuggestionsUpdate {
+    let convert = |suggestion: PromptSuggestion| {
+        let prompt = blocks_to_v1("suggestion", &suggestion.prompt, out);
+        let mut same = v1::prompt_suggestions::PromptSuggestion::new(prompt);
+        same.meta = suggestion.meta;
+        (same.prompt.len() == suggestion.prompt.len()).then_some(same)
+    };
+    let suggestions: Vec<_> = it.suggestions.into_iter().filter_map(convert).collect();
+    let mut same = v1::prompt_suggestions::PromptSuggestionsUpdate::new(suggestions);
+    same.meta = it.meta;
+    same
 }
 
 /// The id of a message that began anew.

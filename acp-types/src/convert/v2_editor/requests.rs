@@ -1,16 +1,21 @@
 //! Requests of the editor.
+use super::submissions::Repetition;
 use super::{Asked, V2Editor, find};
 use crate::convert::outbox::Outbox;
-use crate::convert::setup::{MODE_OPTION, paths, servers_to_v1, system_prompt_to_v1};
+use crate::convert::setup::{
+    MODE_OPTION, initial_to_v1, paths, servers_to_v1, system_prompt_to_v1, value_to_v1,
+};
 use crate::convert::side::Side;
 use crate::convert::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, refuse, tolerate};
 use crate::v1::cancellation::CancelRequestNotification;
 use crate::v1::session_modes::{SessionModeId, SetSessionModeRequest};
 use crate::v1::session_setup::SessionId;
+use crate::v2::content::ContentBlock;
 use crate::v2::dispatch::ClientRequest;
-use crate::v2::session_config_options::SessionConfigOptionValue;
+use crate::v2::session_config_options::{InitialSessionConfigOption, SessionConfigOptionValue};
 use crate::v2::session_setup::ReplayFrom;
 use crate::{v1, v2};
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Mode;
@@ -53,6 +58,7 @@ impl V2Editor {
                 let mut same = v1::session_setup::NewSessionRequest::new(it.cwd.as_str(), servers);
                 same.additional_directories = paths(it.additional_directories.as_ref());
                 same.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+                same.config_options = self.initial(id, it.config_options);
                 same.meta = it.meta;
                 self.ask(id, method, &same, Asked::New, out);
             }
@@ -62,6 +68,8 @@ impl V2Editor {
                 same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v1(it, out));
                 same.additional_directories = paths(it.additional_directories.as_ref());
                 same.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+                same.config_options = self.initial(id, it.config_options);
+                same.cursor_id = it.cursor_id;
                 same.meta = it.meta;
                 self.ask(id, method, &same, Asked::Fork, out);
             }
@@ -80,6 +88,10 @@ impl V2Editor {
                 Some(error) => out.error(Side::Editor, id, error),
                 None => self.prompt(request, *it, out),
             },
+            ClientRequest::SessionOptionsRequest(_) => {
+                self.asked.insert(id.clone(), Asked::Options);
+                out.forward(Side::Agent, line);
+            }
             ClientRequest::CancelToolCallRequest(_) | ClientRequest::CancelTerminalRequest(_) => {
                 deny(ErrorCode::INVALID_PARAMS, "the agent does not offer its cancellation");
             }
@@ -89,6 +101,22 @@ impl V2Editor {
             // The others are equal in both versions.
             _ => out.forward(Side::Agent, line),
         }
+    }
+
+    /// Converts initial values of options, and records the one that stands for a mode.
+    fn initial(
+        &mut self,
+        id: &RequestId,
+        options: Option<Vec<InitialSessionConfigOption>>,
+    ) -> Option<Vec<v1::session_config_options::InitialSessionConfigOption>> {
+        for option in options.iter().flatten() {
+            if let SessionConfigOptionValue::Id(value) = &option.value
+                && option.config_id.as_str() == MODE_OPTION
+            {
+                self.initial_modes.insert(id.clone(), value.value.as_str().into());
+            }
+        }
+        initial_to_v1(options)
     }
 
     /// Loads or resumes a session, as the agent can and the editor wishes.
@@ -109,8 +137,10 @@ impl V2Editor {
         let servers = servers_to_v1(it.mcp_servers.as_deref().unwrap_or_default(), out);
         let folders = paths(it.additional_directories.as_ref());
         let prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+        let options = self.initial(&request.id, it.config_options);
         let state = find(&mut self.sessions, &session);
         state.restart(&session, out);
+        state.is_replayed = replays;
         if loads && (replays || !resumes) {
             // The request has no member for the begin of the replay.
             let is_whole = |from: &ReplayFrom| matches!(from, ReplayFrom::Start(start) if start.meta.is_none() && start.extra.is_empty());
@@ -121,6 +151,7 @@ impl V2Editor {
             let mut same =
                 v1::session_setup::LoadSessionRequest::new(it.session_id, it.cwd.as_str(), servers);
             (same.additional_directories, same.system_prompt) = (folders, prompt);
+            same.config_options = options;
             same.meta = it.meta;
             self.ask(&request.id, "session/load", &same, Asked::Load(session), out);
         } else {
@@ -131,6 +162,7 @@ impl V2Editor {
                 v1::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
             same.mcp_servers = Some(servers);
             (same.additional_directories, same.system_prompt) = (folders, prompt);
+            same.config_options = options;
             same.meta = it.meta;
             self.ask(&request.id, "session/resume", &same, Asked::Resume(session), out);
         }
@@ -187,9 +219,7 @@ impl V2Editor {
                 let asked = Asked::Mode(session, mode);
                 return self.ask(id, "session/set_mode", &same, asked, out);
             }
-            SessionConfigOptionValue::Id(value) => to::SessionConfigOptionValue::ValueId(value),
-            SessionConfigOptionValue::Boolean(it) => to::SessionConfigOptionValue::Boolean(it),
-            SessionConfigOptionValue::Unknown(it) => to::SessionConfigOptionValue::Unknown(it),
+            value => value_to_v1(value),
         };
         let mut same = to::SetSessionConfigOptionRequest::new(it.session_id, it.config_id, value);
         same.meta = it.meta;
@@ -204,7 +234,24 @@ impl V2Editor {
         out: &mut Outbox,
     ) {
         let id = it.session_id.clone();
-        if find(&mut self.sessions, &id).hold(request.id.clone(), it) {
+        let skill = it.prompt.iter().find_map(|block| match block {
+            ContentBlock::Skill(skill) => Some(&skill.name),
+            _ => None,
+        });
+        if let Some(skill) = skill {
+            let message = format!("the agent has no skill `{skill}`");
+            return refuse(Side::Editor, request, ErrorCode::INVALID_PARAMS, &message, out);
+        }
+        let session = find(&mut self.sessions, &id);
+        let repetition = match &it.idempotency_key {
+            Some(_) if session.is_full() => Repetition::First,
+            Some(key) => session.submissions.submit(key, &request.id, out),
+            None => Repetition::First,
+        };
+        if repetition == Repetition::Repeated {
+            return;
+        }
+        if repetition == Repetition::First && session.hold(request.id.clone(), it) {
             self.begin_turn(&id, out);
         } else {
             out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_PROMPTS"));

@@ -1,9 +1,10 @@
 //! Results of the agent.
+use super::session::Session;
 use super::{Asked, V2Editor, find};
 use crate::convert::outbox::Outbox;
 use crate::convert::setup::options_to_v2;
 use crate::convert::side::Side;
-use crate::convert::{BridgeDiagnostic, tolerate};
+use crate::convert::{BridgeDiagnostic, BridgeLoss, tolerate};
 use crate::v1::dispatch::AgentResponse;
 use crate::v1::session_config_options::SessionConfigOption;
 use crate::v1::session_modes::SessionModeState;
@@ -39,12 +40,20 @@ impl V2Editor {
     ) {
         let id = &response.id;
         let Some(asked) = self.asked.remove(id) else { return out.forward(Side::Editor, line) };
+        let initial_mode = self.initial_modes.remove(id);
         let read = match &response.outcome {
             Ok(result) => read(&asked, result, out),
             Err(error) => return self.failed(line, id, asked, error, out),
         };
         match read {
-            Ok(read) => self.answered(id, asked, read, out),
+            Ok(read) => {
+                if let Some((mode, lost)) = initial_mode.zip(modes(&read))
+                    && lost.current_mode_id.as_str() != mode
+                {
+                    out.lose(BridgeLoss::Modes, mode);
+                }
+                self.answered(id, asked, read, out);
+            }
             Err(error) => {
                 let message = String::from("the agent's result is invalid: ") + &error;
                 out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error));
@@ -70,6 +79,7 @@ impl V2Editor {
             Asked::Load(session) | Asked::Resume(session) => {
                 let session = find(&mut self.sessions, &session);
                 (session.drops_replay, session.is_open) = (false, true);
+                session.is_replayed = false;
                 out.forward(Side::Editor, line);
             }
             _ => out.forward(Side::Editor, line),
@@ -135,6 +145,18 @@ impl V2Editor {
                 same.meta = it.meta;
                 out.result(Side::Editor, id, &same);
             }
+            (_, AgentResponse::SessionOptionsResponse(it)) => {
+                let it = it.into_inner();
+                let has_any = it.modes.is_some() || it.config_options.is_some();
+                let mut session = Session::default();
+                session.modes = it.modes;
+                session.options =
+                    it.config_options.as_deref().map(options_to_v2).unwrap_or_default();
+                let mut same = to::SessionOptionsResponse::new();
+                same.config_options = has_any.then(|| session.all_options(out));
+                same.meta = it.meta;
+                out.result(Side::Editor, id, &same);
+            }
             (Asked::Close(session), AgentResponse::CloseSessionResponse(it)) => {
                 find(&mut self.sessions, &session).close(&session, out);
                 out.result(Side::Editor, id, &*it);
@@ -160,6 +182,17 @@ impl V2Editor {
     }
 }
 
+/// Returns the modes of a session that begins.
+fn modes(read: &AgentResponse) -> Option<&SessionModeState> {
+    match read {
+        AgentResponse::NewSessionResponse(it) => it.modes.as_ref(),
+        AgentResponse::ForkSessionResponse(it) => it.modes.as_ref(),
+        AgentResponse::LoadSessionResponse(it) => it.modes.as_ref(),
+        AgentResponse::ResumeSessionResponse(it) => it.modes.as_ref(),
+        _ => None,
+    }
+}
+
 /// Decodes the result of a converted request.
 fn read(asked: &Asked, result: &RawValue, out: &mut Outbox) -> Result<AgentResponse, String> {
     let method = match asked {
@@ -171,6 +204,7 @@ fn read(asked: &Asked, result: &RawValue, out: &mut Outbox) -> Result<AgentRespo
         Asked::Mode(..) => "session/set_mode",
         Asked::Option(_) => "session/set_config_option",
         Asked::Close(_) => "session/close",
+        Asked::Options => "session/options",
     };
     let read = AgentResponse::decode_with(method, result, Mode::SpecLenient);
     read.map(|read| tolerate(Side::Agent, read, out)).map_err(|error| error.to_string())

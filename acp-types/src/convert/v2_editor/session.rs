@@ -4,6 +4,7 @@
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use super::calls::ToolCalls;
 use super::send;
+use super::submissions::Submissions;
 use crate::alike::{idle, reason_to_v2};
 use crate::convert::content::blocks_to_v1;
 use crate::convert::outbox::Outbox;
@@ -18,6 +19,7 @@ use crate::v2::prompt_lifecycle::{
     MessageId, PromptRequest, PromptResponse, SessionUpdate, UserMessage,
 };
 use crate::v2::session_config_options::{SessionConfigOption, SessionConfigOptionCategory};
+use crate::v2::session_setup::ReplayComplete;
 use crate::v2::session_states::{
     ErrorStopReason, RequiresActionStateUpdate, RunningStateUpdate, StateUpdate, StopReason,
 };
@@ -48,6 +50,9 @@ pub(super) struct Session {
     /// Whether the agent can work without a prompt: the session is neither being opened nor loaded.
     pub(super) is_open: bool,
     pub(super) own_turn: Option<OwnTurn>,
+    /// Whether the editor waits for the end of a replay.
+    pub(super) is_replayed: bool,
+    pub(super) submissions: Submissions,
 }
 
 /// A turn without a prompt.
@@ -80,7 +85,9 @@ impl Session {
             self.calls.end(session, out);
             let modes = self.modes.take();
             let options = core::mem::take(&mut self.options);
-            *self = Self { modes, options, invented: self.invented, ..Self::default() };
+            let submissions = core::mem::take(&mut self.submissions);
+            let invented = self.invented;
+            *self = Self { modes, options, submissions, invented, ..Self::default() };
         }
         self.is_open = false;
     }
@@ -100,20 +107,43 @@ impl Session {
         self.turn.as_ref().is_some_and(|turn| turn.id == *id)
     }
 
+    /// Returns whether there is no room for another prompt.
+    pub(super) fn is_full(&self) -> bool {
+        self.held.len() >= MAX_PROMPTS
+    }
+
     /// Holds a prompt, and returns whether there is room.
     pub(super) fn hold(&mut self, id: RequestId, prompt: PromptRequest) -> bool {
-        let has_room = self.held.len() < MAX_PROMPTS;
+        let has_room = !self.is_full();
         if has_room {
             self.held.push_back((id, prompt));
         }
         has_room
     }
 
-    /// Removes a held prompt, and returns whether it was held.
-    pub(super) fn take_held(&mut self, id: &RequestId) -> bool {
-        let before = self.held.len();
-        self.held.retain(|(held, _)| held != id);
-        self.held.len() < before
+    /// Refuses a held prompt or a waiting repetition of one, and returns whether there was one.
+    pub(super) fn take_held(&mut self, id: &RequestId, out: &mut Outbox) -> bool {
+        let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+        if let Some(at) = self.held.iter().position(|(held, _)| held == id) {
+            self.held.remove(at);
+            self.submissions.refuse(id, &cancelled, out);
+        } else if !self.submissions.cancel(id) {
+            return false;
+        }
+        out.error(Side::Editor, id, cancelled);
+        true
+    }
+
+    /// Refuses the held prompts, since the cancellation of a session covers them.
+    pub(super) fn cancel_held(&mut self, out: &mut Outbox) {
+        self.refuse_held(&ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled"), out);
+    }
+
+    fn refuse_held(&mut self, error: &ErrorObject, out: &mut Outbox) {
+        for (id, _) in core::mem::take(&mut self.held) {
+            out.error(Side::Editor, &id, error.clone());
+            self.submissions.refuse(&id, error, out);
+        }
     }
 
     /// Begins the turn of the next held prompt, and returns the prompt for the agent.
@@ -163,6 +193,7 @@ impl Session {
         let turn = self.turn.as_mut()?;
         turn.message = Some(message.clone());
         out.result(Side::Editor, &turn.id, &PromptResponse::new(message.clone()));
+        self.submissions.accept(&turn.id, &message, out);
         let mut update = UserMessage::new(message.clone());
         update.content = core::mem::take(&mut turn.prompt).into();
         send(session, SessionUpdate::UserMessage(Box::new(update)), None, out);
@@ -246,6 +277,7 @@ impl Session {
         };
         if turn.message.is_none() {
             out.error(Side::Editor, &turn.id, error.clone());
+            self.submissions.refuse(&turn.id, error, out);
         }
         self.calls.end(session, out);
         state(session, idle(reason, None), out);
@@ -253,19 +285,18 @@ impl Session {
 
     /// Ends the turn of a session that is closed, and refuses its held prompts.
     pub(super) fn close(&mut self, session: &SessionId, out: &mut Outbox) {
-        let closed = || ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the session is closed");
+        let closed = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "the session is closed");
         self.calls.end(session, out);
         if let Some(turn) = self.turn.take() {
             if turn.message.is_none() {
-                out.error(Side::Editor, &turn.id, closed());
+                out.error(Side::Editor, &turn.id, closed.clone());
+                self.submissions.refuse(&turn.id, &closed, out);
             }
             state(session, idle(StopReason::Cancelled(Extra::new()), None), out);
         } else if self.own_turn.take().is_some() {
             state(session, idle(StopReason::Cancelled(Extra::new()), None), out);
         }
-        for (id, _) in self.held.drain(..) {
-            out.error(Side::Editor, &id, closed());
-        }
+        self.refuse_held(&closed, out);
         self.is_closed = true;
     }
 
@@ -274,6 +305,9 @@ impl Session {
     pub(super) fn loaded(&mut self, session: &SessionId, out: &mut Outbox) {
         self.drops_replay = false;
         self.open = None;
+        if core::mem::take(&mut self.is_replayed) {
+            send(session, SessionUpdate::ReplayComplete(ReplayComplete::new()), None, out);
+        }
         if self.turn.is_some() || self.own_turn == Some(OwnTurn::Reported) {
             return running(session, out);
         }

@@ -12,6 +12,7 @@ use crate::convert::side::Side;
 use crate::session_state::STATE_META;
 use crate::v1::content::ContentBlock;
 use crate::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+use crate::v1::session_cursors::CursorAnchor;
 use crate::v1::session_list::SessionInfoUpdate;
 use crate::v1::session_modes::SessionModeState;
 use crate::v1::session_setup::SessionId;
@@ -95,6 +96,13 @@ impl Session {
             SessionUpdate::SessionInfoUpdate(it) => match carried_state(&it) {
                 Some(state) => self.carried(id, *it, state, meta, out),
                 None => out.forward(Side::Editor, line),
+            },
+            SessionUpdate::CursorUpdate(mut it) => match &mut it.anchor {
+                Some(CursorAnchor::ToolCall(anchor)) => {
+                    anchor.tool_call_id = self.calls.ids.last(&anchor.tool_call_id);
+                    send(id, Update::CursorUpdate(it), meta, out);
+                }
+                _ => out.forward(Side::Editor, line),
             },
             // The others are equal in both versions.
             _ => out.forward(Side::Editor, line),
@@ -195,6 +203,8 @@ fn is_history(update: &SessionUpdate) -> bool {
             | SessionUpdate::ConfigOptionUpdate(_)
             | SessionUpdate::SessionInfoUpdate(_)
             | SessionUpdate::UsageUpdate(_)
+            | SessionUpdate::CursorUpdate(_)
+            | SessionUpdate::PromptSuggestionsUpdate(_)
     )
 }
 

@@ -6,6 +6,7 @@ use acp_types::v2::agent_plan::{PlanUpdate, PlanUpdateContent};
 use acp_types::v2::prompt_lifecycle::{
     AgentMessage, AgentThought, MessageId, SessionUpdate, UserMessage,
 };
+use acp_types::v2::prompt_suggestions::PromptSuggestionsUpdate;
 use acp_types::v2::tool_calls::{ToolCallContent, ToolCallUpdate};
 use jsonrpc_core::wire::Presence;
 
@@ -45,6 +46,10 @@ impl Viewed for SessionState {
         }
         let subagents = self.subagents().cloned().map(Box::new);
         updates.extend(subagents.map(SessionUpdate::SubagentUpdate));
+        let cursors = self.cursors().cloned().map(Box::new);
+        updates.extend(cursors.map(SessionUpdate::CursorUpdate));
+        let suggestions = PromptSuggestionsUpdate::new(self.suggestions().to_vec());
+        updates.push(SessionUpdate::PromptSuggestionsUpdate(suggestions));
         updates.push(SessionUpdate::SessionInfoUpdate(Box::new(self.info().clone())));
         updates.extend(self.usage().cloned().map(SessionUpdate::UsageUpdate));
         updates.extend(self.state().cloned().map(SessionUpdate::StateUpdate));
