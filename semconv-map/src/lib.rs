@@ -45,8 +45,9 @@
 //! ```
 //!
 //! The folder `examples` contains a program that traces a recorded session (`trace_session`) and
-//! one that measures an MCP connection (`measure_mcp`). The section [To
-//! OpenTelemetry](#to-opentelemetry) shows how records become SDK spans.
+//! one that measures an MCP connection (`measure_mcp`). An [`assembly`] makes whole spans of the
+//! records, for an exporter. The section [To OpenTelemetry](#to-opentelemetry) shows how records
+//! become spans of an SDK's tracer.
 //!
 //! # Overview
 //!
@@ -54,6 +55,7 @@
 //! |---|---|
 //! | trace an ACP connection | [`Tracker`] |
 //! | trace an MCP or other JSON-RPC connection | [`RpcTracker`] |
+//! | export whole spans | [`SpanAssembly`](assembly::SpanAssembly) |
 //! | choose the release of the conventions | [`Profile`] |
 //! | record prompts, answers, arguments and other content | [`Policy::content`], [`content`] |
 //! | find tokens, models and tool names outside of the protocol | [`extract`] |
@@ -128,6 +130,7 @@
 extern crate alloc;
 
 pub mod acp;
+pub mod assembly;
 pub mod attribute;
 mod close;
 pub mod content;

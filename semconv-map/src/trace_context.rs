@@ -64,6 +64,27 @@ impl TraceContext {
         is_valid.then_some(Self { trace_id, span_id, flags, tracestate: None })
     }
 
+    /// Creates the context of a new span with this id: in the trace of its parent, with the flags
+    /// and the `tracestate` of the parent, else in a sampled trace with the id `trace_id`. An id of
+    /// zeros, which is invalid, becomes 1.
+    ///
+    /// ```
+    /// use semconv_map::trace_context::TraceContext;
+    ///
+    /// let turn = TraceContext::of_span(None, [0xab; 16], [1; 8]);
+    /// let tool = TraceContext::of_span(Some(&turn), [0xcd; 16], [2; 8]);
+    /// assert_eq!(turn.traceparent(), "00-abababababababababababababababab-0101010101010101-01");
+    /// assert_eq!(tool.traceparent(), "00-abababababababababababababababab-0202020202020202-01");
+    /// ```
+    #[inline]
+    pub fn of_span(parent: Option<&Self>, trace_id: [u8; 16], span_id: [u8; 8]) -> Self {
+        let span_id = valid(span_id);
+        match parent {
+            Some(parent) => Self { span_id, ..parent.clone() },
+            None => Self { trace_id: valid(trace_id), span_id, flags: SAMPLED, tracestate: None },
+        }
+    }
+
     /// Parses the values of the two headers. Returns `None` if `traceparent` is invalid.
     ///
     /// An invalid `tracestate` is dropped, as specified.
@@ -120,8 +141,21 @@ impl TraceContext {
 
     /// Returns whether the caller samples the trace.
     pub fn is_sampled(&self) -> bool {
-        self.flags & 1 == 1
+        self.flags & SAMPLED == SAMPLED
     }
+}
+
+/// The flag *sampled*.
+const SAMPLED: u8 = 1;
+
+/// Replaces the invalid id of zeros by 1.
+fn valid<const N: usize>(mut id: [u8; N]) -> [u8; N] {
+    if id == [0; N]
+        && let Some(last) = id.last_mut()
+    {
+        *last = 1;
+    }
+    id
 }
 
 /// Returns a member of `_meta` that is a string.

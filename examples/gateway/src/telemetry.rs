@@ -17,12 +17,12 @@
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and
 //! logged at the end.
 use jsonrpc_core::{Peeked, RequestId, peek};
+use opentelemetry::InstrumentationScope;
 use opentelemetry::trace::SpanKind;
-use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
 use semconv_map::trace_context::{TraceContext, inject};
-use semconv_map::{ClosedBy, Direction, Policy};
+use semconv_map::{Attribute, AttributeValue, ClosedBy, Direction, Policy};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::thread;
@@ -154,7 +154,8 @@ impl Telemetry {
         policy.network_transport = Some(Cow::Borrowed(transport));
         let tracing = Tracing::new(enabled.program, policy, Ids::random())
             .with_sampling(enabled.sampling)
-            .with_logs(enabled.exports.has_logs());
+            .with_logs(enabled.exports.has_logs())
+            .with_starts(enabled.timelines.is_some());
         Some(Watch { enabled, tracing, closed_by: ClosedBy::Agent })
     }
 
@@ -289,8 +290,13 @@ impl Watch {
     }
 
     /// Sets an attribute of the span of an open request of the agent.
-    pub fn annotate(&mut self, request: &RequestId, key: &'static str, value: impl Into<Value>) {
-        self.tracing.annotate(Direction::Received, request, KeyValue::new(key, value));
+    pub fn annotate(
+        &mut self,
+        request: &RequestId,
+        key: &'static str,
+        value: impl Into<AttributeValue>,
+    ) {
+        self.tracing.annotate(Direction::Received, request, Attribute::new(key, value));
     }
 
     /// Records that the server ends the connection, not the agent.

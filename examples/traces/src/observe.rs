@@ -10,8 +10,7 @@ use host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatm
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{Peeked, RequestId, peek};
-use opentelemetry::KeyValue;
-use semconv_map::{ClosedBy, Counters};
+use semconv_map::{Attribute, ClosedBy, Counters};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -371,7 +370,7 @@ impl Watch {
     fn annotate(&mut self, request: &DecidedRequest) {
         let rule = i64::try_from(request.decision.rule()).unwrap_or(i64::MAX);
         let action = request.decision.action().as_str();
-        for attribute in [KeyValue::new(RULE_INDEX, rule), KeyValue::new(RULE_ACTION, action)] {
+        for attribute in [Attribute::new(RULE_INDEX, rule), Attribute::new(RULE_ACTION, action)] {
             self.outputs.tracing.annotate(Direction::Received, &request.id, attribute);
         }
     }

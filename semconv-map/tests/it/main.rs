@@ -8,6 +8,7 @@
     reason = "a helper that panics fails its test"
 )]
 
+mod assembly;
 mod capture;
 mod content;
 mod conventions;

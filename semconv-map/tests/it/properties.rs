@@ -17,7 +17,8 @@ use std::time::Duration;
 /// Marks content. No canary may be recorded.
 const CANARY: &str = "canary-77ab";
 
-fn lines() -> impl Strategy<Value = (Direction, String)> {
+/// Any line of a session, from either side.
+pub(crate) fn lines() -> impl Strategy<Value = (Direction, String)> {
     let id = 0..4_i64;
     let session = prop::sample::select(vec!["s", "r"]);
     let tool_id = prop::sample::select(vec!["t", "u", "v"]);

@@ -2,8 +2,8 @@
 
 use crate::otlp::ids::Ids;
 use crate::otlp::sampling::Sampling;
-use crate::otlp::spans::{begun, context_of, remote};
-use opentelemetry::trace::{Link, SpanContext, SpanId, SpanKind, Status};
+use crate::otlp::spans::{new_context, span_context};
+use opentelemetry::trace::{Link, SpanId, SpanKind, Status};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use semconv_map::keys;
@@ -13,7 +13,10 @@ use std::time::SystemTime;
 
 /// An open span.
 #[derive(Debug)]
-pub struct OwnSpan(SpanData);
+pub struct OwnSpan {
+    context: TraceContext,
+    data: SpanData,
+}
 
 impl OwnSpan {
     /// Starts a span below `parent`, a remote span or another span of this program. Without a
@@ -27,10 +30,11 @@ impl OwnSpan {
         sampling: Sampling,
         now: SystemTime,
     ) -> Self {
-        let parent = parent.map(remote);
-        Self(SpanData {
-            span_context: begun(parent.as_ref(), sampling, ids),
-            parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
+        let context = new_context(parent, true, None, sampling, ids);
+        let data = SpanData {
+            span_context: span_context(&context, false),
+            parent_span_id: parent
+                .map_or(SpanId::INVALID, |parent| SpanId::from_bytes(parent.span_id)),
             parent_span_is_remote: kind == SpanKind::Server && parent.is_some(),
             span_kind: kind,
             name: name.into(),
@@ -42,38 +46,39 @@ impl OwnSpan {
             links: SpanLinks::default(),
             status: Status::Unset,
             instrumentation_scope: scope,
-        })
+        };
+        Self { context, data }
     }
 
     /// Returns the context for propagation.
     pub fn context(&self) -> Option<TraceContext> {
-        context_of(&self.0.span_context)
+        Some(self.context.clone())
     }
 
     /// Returns the data known so far.
     pub fn data(&self) -> &SpanData {
-        &self.0
+        &self.data
     }
 
     /// Adds an attribute. The key must be new.
     pub fn set(&mut self, attribute: KeyValue) {
-        self.0.attributes.push(attribute);
+        self.data.attributes.push(attribute);
     }
 
     /// Adds a link to a span that is not an ancestor.
     pub fn link(&mut self, to: &TraceContext, attributes: Vec<KeyValue>) {
-        self.0.links.links.push(Link::new(remote(to), attributes, 0));
+        self.data.links.links.push(Link::new(span_context(to, true), attributes, 0));
     }
 
     /// Sets the error status. `error_type` has low cardinality.
     pub fn fail(&mut self, error_type: impl Into<Cow<'static, str>>) {
         self.set(KeyValue::new(keys::ERROR_TYPE, error_type.into()));
-        self.0.status = Status::error("");
+        self.data.status = Status::error("");
     }
 
     /// Ends the span.
     pub fn end(mut self, now: SystemTime) -> SpanData {
-        self.0.end_time = now;
-        self.0
+        self.data.end_time = now;
+        self.data
     }
 }

@@ -1,8 +1,9 @@
 //! Sampling of traces.
 
 use super::{Program, variable};
-use opentelemetry::trace::{SpanContext, SpanKind, TraceFlags, TraceId};
+use opentelemetry::trace::{SpanKind, TraceFlags, TraceId};
 use opentelemetry_sdk::trace::{Sampler, SamplingDecision, ShouldSample};
+use semconv_map::trace_context::TraceContext;
 
 /// The sampling decision. All spans of a trace share it, and it is propagated.
 ///
@@ -48,14 +49,19 @@ impl Sampling {
         Self { follows_parent, share }
     }
 
-    /// Returns the trace flags of a span.
-    pub(crate) fn flags(self, parent: Option<&SpanContext>, trace: TraceId) -> TraceFlags {
+    /// Returns the trace flags of a span. `is_remote` is about the parent.
+    pub(crate) fn flags(
+        self,
+        parent: Option<&TraceContext>,
+        is_remote: bool,
+        trace: TraceId,
+    ) -> TraceFlags {
         let is_sampled = match parent {
-            Some(parent) if self.follows_parent || !parent.is_remote() => parent.is_sampled(),
+            Some(parent) if self.follows_parent || !is_remote => parent.is_sampled(),
             _ => self.share >= 1.0 || is_in_share(self.share, trace),
         };
-        let flags = parent.map_or(TraceFlags::NOT_SAMPLED, SpanContext::trace_flags);
-        flags.with_sampled(is_sampled)
+        let flags = parent.map_or(0, |parent| parent.flags);
+        TraceFlags::new(flags).with_sampled(is_sampled)
     }
 }
 

@@ -7,23 +7,25 @@ use crate::otlp::logs::LogEvent;
 use crate::otlp::protocol_tracker::ProtocolTracker;
 use crate::otlp::sampling::Sampling;
 use crate::otlp::setup::{Caller, McpSide, Setup};
-use crate::otlp::spans::Spans;
+use crate::otlp::spans::{Spans, span_context};
 use core::time::Duration;
 use jsonrpc_core::{Kind, Peeked, RequestId, find_member};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
+use semconv_map::assembly::Span;
 use semconv_map::metric::Measurement;
 use semconv_map::rpc::{Protocol, RpcTracker};
 use semconv_map::span::SpanHandle;
 use semconv_map::trace_context::{Injected, TRACEPARENT, TRACESTATE, inject};
-use semconv_map::{ClosedBy, Counters, Direction, Policy, Record, Tracker};
+use semconv_map::{Attribute, ClosedBy, Counters, Direction, Policy, Record, Tracker};
 
 /// Output of [`Tracing`].
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "the value is moved to its destination at once")]
 pub enum Traced<'a> {
-    /// A span has started, with the data known so far. It is returned again when it ends.
+    /// A span has started, with the data known so far, if starts are [enabled](Tracing::with_starts).
+    /// It is returned again when it ends.
     Started(&'a SpanData),
     /// An ended span.
     Span(SpanData),
@@ -40,6 +42,10 @@ pub struct Tracing {
     spans: Spans,
     /// Whether events with content are log records.
     logs: bool,
+    /// Whether starts of spans are returned.
+    starts: bool,
+    /// The span that has started last, if starts are returned.
+    started: Option<SpanData>,
     /// Whether measurements are recorded. Those of a span follow its end.
     measures: bool,
     /// The last ended span, if measurements are recorded.
@@ -79,6 +85,8 @@ impl Tracing {
         Self {
             spans: Spans::new(program.scope(policy.profile.schema_url()), ids),
             logs: false,
+            starts: false,
+            started: None,
             measures: policy.record_metrics,
             ended: None,
             backend: Backend::default(),
@@ -134,6 +142,13 @@ impl Tracing {
         self
     }
 
+    /// Sets whether each span is also returned when it starts.
+    #[must_use]
+    pub fn with_starts(mut self, starts: bool) -> Self {
+        self.starts = starts;
+        self
+    }
+
     /// Handles a line. `time` is relative to the Unix epoch.
     pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.tracker.handle_line(direction, time, line);
@@ -164,42 +179,44 @@ impl Tracing {
     pub fn poll(&mut self) -> Option<Traced<'_>> {
         loop {
             match self.tracker.poll()? {
-                Record::Start(start) => {
-                    let (span, attributes) = self.spans.start(start);
-                    self.tracker.recycle(attributes);
-                    return span.map(Traced::Started);
-                }
-                Record::Event(event) if self.logs && event.is_log() => {
-                    if let Some(span) = self.spans.open_context(event.span) {
-                        return Some(Traced::Log(LogEvent { span: span.clone(), event }));
-                    }
-                }
-                Record::Event(event) => self.spans.event(event),
-                Record::End(end) => {
-                    if let Some(place) = self.spans.place(end.span) {
-                        if self.measures {
-                            self.remember(end.span, place);
-                        }
-                        let setup = self.spans.setup;
-                        let span = self.spans.end(place, end)?;
-                        let is_omitted = setup.omits(span);
-                        complete(&mut span.attributes, self.backend, &self.common);
-                        let span = self.spans.take(place);
-                        if !is_omitted {
-                            return span.map(Traced::Span);
-                        }
-                    }
-                }
                 Record::Metric(measured) => return Some(Traced::Measurement(measured)),
-                _ => {}
+                Record::Event(event) if self.logs && event.is_log() => {
+                    if let Some(span) = self.spans.get(event.span) {
+                        let span = span_context(&span.context, false);
+                        return Some(Traced::Log(LogEvent { span, event }));
+                    }
+                }
+                Record::Start(start) if self.starts => {
+                    let span = start.span;
+                    self.spans.handle_record(Record::Start(start));
+                    let span = self.spans.get(span)?.clone();
+                    return Some(Traced::Started(self.started.insert(self.spans.data(span).0)));
+                }
+                record => {
+                    if let Some(span) = self.spans.handle_record(record)
+                        && let Some(span) = self.finish(span)
+                    {
+                        return Some(Traced::Span(span));
+                    }
+                }
             }
         }
     }
 
-    /// A separate function, because metrics are usually off.
-    #[inline(never)]
-    fn remember(&mut self, span: SpanHandle, place: usize) {
-        self.ended = self.spans.context_at(place).map(|context| (span, context.clone()));
+    /// Converts an ended span, unless it is left out.
+    #[inline]
+    fn finish(&mut self, span: Span) -> Option<SpanData> {
+        let handle = span.handle;
+        let (mut span, attributes) = self.spans.data(span);
+        self.tracker.recycle(attributes);
+        if self.measures {
+            self.ended = Some((handle, span.span_context.clone()));
+        }
+        if self.spans.setup.omits(&span) {
+            return None;
+        }
+        complete(&mut span.attributes, self.backend, &self.common);
+        Some(span)
     }
 
     /// Returns the context of the span in which a measurement was made, if nothing was polled
@@ -224,12 +241,12 @@ impl Tracing {
             return None;
         }
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
-        inject(message, Some(&self.spans.context(span)?), None).ok()?
+        inject(message, Some(&self.spans.get(span)?.context), None).ok()?
     }
 
     /// Sets an attribute of the span of a request without a response, if the request was handled
     /// and [polled](Self::poll).
-    pub fn annotate(&mut self, direction: Direction, request: &RequestId, attribute: KeyValue) {
+    pub fn annotate(&mut self, direction: Direction, request: &RequestId, attribute: Attribute) {
         if let Some(span) = self.tracker.request_span(direction, request) {
             self.spans.annotate(span, attribute);
         }
