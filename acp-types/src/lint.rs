@@ -29,6 +29,7 @@
 mod background;
 mod check;
 mod connection;
+mod cursors;
 mod errors;
 mod forms;
 mod linter;
@@ -42,6 +43,7 @@ mod report;
 mod rule;
 mod schema;
 mod session;
+mod submissions;
 mod terminals;
 mod value;
 

@@ -170,6 +170,12 @@ impl Capabilities {
         Ok(())
     }
 
+    /// Returns whether the agent supports skills at any position of a prompt.
+    #[cfg(feature = "lint")]
+    pub(crate) fn allows_inline_skills(&self) -> bool {
+        self.holds("capabilities.session.prompt.skill.inline")
+    }
+
     fn allows_mcp_server(&self, server: &McpServer) -> Result<(), Refusal> {
         let gate = match server {
             McpServer::Stdio(_) => "capabilities.session.mcp.stdio",

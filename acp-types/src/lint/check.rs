@@ -91,8 +91,12 @@ pub(super) fn params(
 ) {
     use MethodKind::{Notification, Request};
     let read = match (version, direction, kind) {
-        (2, Direction::Sent, Request) => v2::dispatch::ClientRequest::decode(method, params)
-            .map(|request| client_request_v2(&request, capabilities, report)),
+        (2, Direction::Sent, Request) => {
+            v2::dispatch::ClientRequest::decode(method, params).map(|request| {
+                client_request_v2(&request, capabilities, report);
+                skills(&request, capabilities, report);
+            })
+        }
         (2, Direction::Received, Request) => v2::dispatch::AgentRequest::decode(method, params)
             .map(|request| agent_request_v2(&request, capabilities, report)),
         (2, Direction::Sent, Notification) => {
@@ -199,6 +203,37 @@ pub(super) fn options<'a>(
     }
 }
 
+/// Reports commands that the client does not support.
+pub(super) fn commands<'a>(
+    commands: impl Iterator<Item = Json<'a>>,
+    capabilities: &Capabilities,
+    report: &mut Report,
+) {
+    for (index, command) in commands.enumerate() {
+        let text = command.as_text();
+        if let Ok(command) =
+            jsonrpc_core::wire::decode::<v2::slash_commands::AvailableCommand>(text)
+        {
+            capabilities.v2(format!("/result/availableCommands/{index}"), &command, report);
+        }
+    }
+}
+
+/// Checks the places of skills in a prompt.
+fn skills(request: &v2::dispatch::ClientRequest, capabilities: &Capabilities, report: &mut Report) {
+    let v2::dispatch::ClientRequest::PromptRequest(request) = request else { return };
+    let Capabilities::V2(capabilities) = capabilities else { return };
+    if capabilities.allows_inline_skills() {
+        return;
+    }
+    for (index, block) in request.prompt.iter().enumerate().skip(1) {
+        if let v2::content::ContentBlock::Skill(_) = block {
+            let pointer = format!("/params/prompt/{index}");
+            report.add(&rule::SKILL_PLACE, pointer, "expected the skill as the first content");
+        }
+    }
+}
+
 /// Checks capabilities of the agent that require others.
 pub(super) fn capability_pairs(result: Json<'_>, report: &mut Report) {
     let sessions = "/agentCapabilities/sessionCapabilities";
@@ -221,13 +256,15 @@ macro_rules! client_request {
             report: &mut Report,
         ) {
             use $version::dispatch::ClientRequest as Request;
-            let (servers, has_folders, prompt) = match request {
+            let (servers, has_folders, prompt, has_options) = match request {
                 $( Request::$Whole(it) => {
-                    (&*it.mcp_servers, has(&it.additional_directories), &it.system_prompt)
+                    let has_folders = has(&it.additional_directories);
+                    (&*it.mcp_servers, has_folders, &it.system_prompt, has(&it.config_options))
                 } )*
                 $( Request::$Optional(it) => {
                     let servers = it.mcp_servers.as_deref().unwrap_or_default();
-                    (servers, has(&it.additional_directories), &it.system_prompt)
+                    let has_folders = has(&it.additional_directories);
+                    (servers, has_folders, &it.system_prompt, has(&it.config_options))
                 } )*
                 Request::PromptRequest(request) => {
                     for (index, block) in request.prompt.iter().enumerate() {
@@ -243,6 +280,10 @@ macro_rules! client_request {
             if has_folders {
                 let folders = capabilities::$version::Subject::AdditionalDirectories;
                 capabilities.$version("/params/additionalDirectories", folders, report);
+            }
+            if has_options {
+                let options = capabilities::$version::Subject::InitialConfigOptions;
+                capabilities.$version("/params/configOptions", options, report);
             }
             if let Some(prompt) = prompt {
                 capabilities.$version("/params/systemPrompt", &prompt.mode, report);

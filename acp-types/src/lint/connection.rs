@@ -108,6 +108,7 @@ impl Connection {
         report: &mut Report,
     ) {
         check::options(items(result, "configOptions"), &self.capabilities, report);
+        check::commands(items(result, "availableCommands"), &self.capabilities, report);
         match method {
             "providers/list" => {
                 let is_required = |provider: &Json<'_>| {

@@ -54,5 +54,14 @@ pub(super) fn cancelled(
     }
 }
 
+/// Checks the error response of a prompt after a cancellation of its session.
+pub(super) fn prompt_cancelled(error: &ErrorObject, report: &mut Report) {
+    let expected = ErrorCode::REQUEST_CANCELLED;
+    if error.code != expected {
+        let message = format!("expected a message or {expected}, got {}", error.code);
+        report.add(&rule::PROMPT_CANCELLED, "/error/code", message);
+    }
+}
+
 /// The codes that JSON-RPC reserves, without those for server errors.
 const RESERVED: core::ops::RangeInclusive<i64> = -32768..=-32100;

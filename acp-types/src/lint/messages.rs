@@ -220,6 +220,21 @@ impl Linter {
                 open.is_stopped |= open.session.as_deref() == Some(&*id);
             }
         }
+        if version == 2
+            && let Some(update) = params.get("update").filter(|_| name == "session/update")
+        {
+            for (request, open) in &self.connection.open_to_client {
+                if open.session.as_deref() == Some(&*id)
+                    && open.is_stopped
+                    && !open.is_taken_back
+                    && session.ends_work_of(update, open)
+                {
+                    let request = shown(&request.to_string());
+                    let message = format!("the request {request} (line {}) is open", open.line);
+                    self.report.add(&rule::REQUEST_NOT_WITHDRAWN, "/params/update", message);
+                }
+            }
+        }
         session.message(version, name, params, &self.limits, &mut self.report);
         if let Some(child) = session.take_subagent()
             && self.sessions.len() < self.limits.sessions
@@ -246,6 +261,13 @@ impl Linter {
             let taken_back = pending.is_taken_back;
             let stopped = pending.is_stopped;
             errors::cancelled(error, taken_back, stopped, &mut self.report);
+            if self.connection.version == Some(2)
+                && pending.method == "session/prompt"
+                && stopped
+                && !taken_back
+            {
+                errors::prompt_cancelled(error, &mut self.report);
+            }
         }
         let raw = response.outcome.as_ref().ok().copied();
         let result = json(raw);
@@ -288,6 +310,7 @@ impl Linter {
             if self.sessions.contains_key(&*id) || self.sessions.len() < self.limits.sessions {
                 let session = self.sessions.entry(id.into_owned()).or_default();
                 session.standing = Standing::Open;
+                session.is_new = true;
                 session.set_up(result, &self.limits);
             }
             return;

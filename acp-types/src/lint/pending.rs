@@ -57,6 +57,7 @@ pub(super) fn version_of_result(result: Json<'_>) -> u16 {
 fn kept<'a>(method: &str, params: Json<'a>) -> Json<'a> {
     match method {
         "session/request_permission" | "elicitation/create" => params,
+        "session/prompt" => params.get("idempotencyKey").unwrap_or(Json::NULL),
         // Of a wrapped request, whether it is `initialize`.
         "proxy/successor" if is_text(params, "method", "initialize") => {
             Json::new(r#"{"method":"initialize"}"#)

@@ -4,6 +4,7 @@ use super::report::Report;
 use super::rule::Rule;
 use super::value::{Json, is_text, items, push, shown};
 use super::{forms, patch, rule};
+use crate::v2::prompt_lifecycle::IdempotencyKey;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -31,6 +32,8 @@ const TEXTS_OF: &[(&str, &str, &Rule, &str, Check)] = &[
     ("Cost", "currency", &rule::CURRENCY, "three capital letters", is_currency),
     ("AvailableCommand", "name", &rule::COMMAND_NAME, "a name", is_there),
     ("Command", "name", &rule::COMMAND_NAME, "a name without white space", is_command),
+    ("Skill", "name", &rule::COMMAND_NAME, "a name without white space", is_command),
+    ("PromptRequest", "idempotencyKey", &rule::PROMPT_KEY, "1 to 255 characters", is_key),
     ("Notice", "title", &rule::EMPTY_TITLE, "a title", is_there),
     ("Icon", "src", &rule::ICON_SOURCE, "`https:` or `data:`", is_icon),
     ("Icon", "sizes", &rule::ICON_SIZE, "`any`, or a size like `48x48`", is_size),
@@ -64,6 +67,7 @@ const NAMES: &[&str] = &[
     "format",
     "text",
     "command",
+    "pattern",
 ];
 
 /// The checked members of an object, so that it is read once.
@@ -153,6 +157,22 @@ pub(super) fn look_at(
             let mut pointer = at("env");
             push(&mut pointer, &name);
             report.add(&rule::ENV_NAME, pointer, "expected a name without `=`");
+        }
+    }
+    if is("PlanFile") {
+        report.add(&rule::REMOVED_PART, pointer, "a plan in a file is now one with a `path`");
+    }
+    if is("StringPropertySchema") && version == 2 && object.get("pattern").is_some() {
+        report.add(&rule::REMOVED_PART, at("pattern"), "version 2 has no patterns");
+    }
+    if is("PromptSuggestion") {
+        let is_blank = |block: Json<'_>| {
+            let text = block.get("text").and_then(Json::as_str);
+            is_text(block, "type", "text") && text.is_some_and(|text| text.trim().is_empty())
+        };
+        let prompt = object.get("prompt").filter(|prompt| prompt.is_array());
+        if prompt.is_some_and(|prompt| prompt.items().all(is_blank)) {
+            report.add(&rule::EMPTY_SUGGESTION, at("prompt"), "expected content");
         }
     }
     if is("DiffPatch")
@@ -262,6 +282,10 @@ fn is_currency(text: &str) -> bool {
 
 fn is_command(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
+}
+
+fn is_key(text: &str) -> bool {
+    IdempotencyKey::new(text).is_some()
 }
 
 fn is_there(text: &str) -> bool {

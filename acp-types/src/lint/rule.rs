@@ -114,6 +114,7 @@ rules! {
         UNKNOWN_VARIANT = "unknown-variant" Warning "a variant that the schema does not define; version 2 reserves the prefix `_` for extensions" at "extensibility";
         META_OBJECT = "meta-object" Warning "a `_meta` that is not an object; it counts as absent" at "extensibility";
         UNSTABLE_METHOD = "unstable-method" Info "a method that is not part of the stable version" at "draft/schema";
+        REMOVED_PART = "removed-part" Warning "a part that the protocol no longer has: a plan in a file, or in version 2 a pattern in a form" at "schema";
     }
     Prose {
         RELATIVE_PATH = "relative-path" Error "a path that is not absolute" at "overview";
@@ -129,6 +130,7 @@ rules! {
         EMPTY_CHOICES = "empty-choices" Error "an empty list of choices" at "schema";
         EMPTY_PROMPT = "empty-prompt" Warning "a prompt without content" at "schema";
         EMPTY_TITLE = "empty-title" Error "a notice without a title" at "schema";
+        EMPTY_SUGGESTION = "empty-suggestion" Error "a suggested prompt without content other than white space" at "draft/schema#promptsuggestion";
         FORM_REQUIRED = "form-required" Error "a form with a required field that it does not define" at "elicitation";
         FORM_SECRET = "form-secret" Warning "a form that requests a secret; secrets require mode `url`" at "elicitation";
         ICON_SOURCE = "icon-source" Error "an icon with a source other than `https:` or `data:`" at "schema";
@@ -136,6 +138,8 @@ rules! {
         ENV_NAME = "env-name" Warning "an environment variable with an invalid name: empty, or containing `=` or a null character" at "session-setup";
         PATCH_PATH = "patch-path" Error "a path in a patch that is not absolute, or has a prefix such as `a/`" at "tool-calls#diffs";
         SYSTEM_PROMPT = "system-prompt" Error "a system prompt that is empty or contains other content than text" at "draft/schema#systemprompt";
+        PROMPT_KEY = "prompt-key" Error "an `idempotencyKey` that has not 1 to 255 characters" at "prompt-lifecycle#retrying-a-prompt";
+        SKILL_PLACE = "skill-place" Error "a skill that is not the first content of a prompt, for an agent without `session.prompt.skill.inline`" at "draft/schema#skillreference";
         MCP_OUTCOME = "mcp-outcome" Error "a response to `mcp/message` with both a result and an error" at "draft/schema#messagemcpresponse";
         CAPABILITY_PAIR = "capability-pair" Error "a capability without another that it requires" at "initialization";
         ERROR_CODE = "error-code" Error "an error code that is not a 32-bit integer, or is not permitted for the request" at "schema#errorcode";
@@ -158,6 +162,8 @@ rules! {
         CANCEL_UNKNOWN = "cancel-unknown" Info "`$/cancel_request` for a request that is not open" at "cancellation";
         CANCEL_ANSWER = "cancel-answer" Warning "a request cancelled with `$/cancel_request` and answered with an error other than -32800" at "cancellation";
         CANCEL_UNASKED = "cancel-unasked" Info "an error -32800 for a request that was not cancelled; it may also report a lack of resources" at "cancellation";
+        REQUEST_NOT_WITHDRAWN = "request-not-withdrawn" Error "an open request of cancelled work that the agent has not cancelled with `$/cancel_request`" at "prompt-lifecycle#cancellation";
+        PROMPT_CANCELLED = "prompt-cancelled" Warning "a prompt of a cancelled or closed session that is answered with an error other than -32800" at "prompt-lifecycle#cancellation";
         PROXY_UNASKED = "proxy-unasked" Error "`proxy/successor` on a connection without `proxy/initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
         PROXY_MESSAGE = "proxy-message" Error "a wrapped message that may not be sent to that side, or with parameters that are neither an object nor an array" at "https://agentclientprotocol.com/rfds/proxy-chains";
         PROXY_FORWARD = "proxy-forward" Error "a response to `proxy/initialize` before the successor's response to `initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
@@ -167,11 +173,14 @@ rules! {
         UPDATE_EARLY = "update-early" Warning "a message of a session before the response that creates it" at "session-setup";
         SESSION_CLOSED = "session-closed" Error "a message of a session after it was closed or deleted" at "session-setup";
         TURN_BUSY = "turn-busy" Warning "a prompt while another prompt of the session is open" at "prompt-turn";
+        PROMPT_REPEATED = "prompt-repeated" Error "a repeated prompt that is answered with another message" at "prompt-lifecycle#retrying-a-prompt";
+        PROMPT_KEY_REUSED = "prompt-key-reused" Warning "the `idempotencyKey` of a prompt with other content" at "prompt-lifecycle#retrying-a-prompt";
         UPDATE_LATE = "update-late" Warning "a message, plan or tool call without an open prompt or a carried state of a turn without one" at "prompt-turn";
         CANCEL_IGNORED = "cancel-ignored" Warning "a cancelled prompt with a stop reason other than `cancelled`" at "prompt-turn";
         PERMISSION_AFTER_CANCEL = "permission-after-cancel" Warning "a permission request after the turn was cancelled" at "prompt-turn";
         PERMISSION_NOT_CANCELLED = "permission-not-cancelled" Error "a response other than `cancelled` to an open permission request of a cancelled turn" at "prompt-turn";
         OPTION_UNKNOWN = "option-unknown" Error "a selected option that the request does not offer" at "tool-calls";
+        PERMISSION_IGNORED = "permission-ignored" Warning "a tool call that continues although its permission was not granted; an unknown option grants none" at "tool-calls#requesting-permission";
         TOOL_CALL_UNKNOWN = "tool-call-unknown" Warning "an update of a tool call that was not announced" at "tool-calls";
         TOOL_CALL_AGAIN = "tool-call-again" Warning "a tool call that is announced twice" at "tool-calls";
         TOOL_CALL_REOPENED = "tool-call-reopened" Warning "a tool call that continues after its final status" at "tool-calls";
@@ -184,6 +193,11 @@ rules! {
         ELICITATION_UNKNOWN = "elicitation-unknown" Warning "a completed elicitation that was not requested" at "elicitation";
         FORM_ANSWER = "form-answer" Error "a form response without a required field, or with an undefined one" at "elicitation";
         REPLAY_WITHOUT_STATE = "replay-without-state" Error "a resumed session without a `state_update` before the response" at "session-setup";
+        REPLAY_UNFINISHED = "replay-unfinished" Error "a session that is resumed with `replayFrom`, without `replay_complete` before the response" at "session-setup#replay-complete";
+        REPLAY_END_UNASKED = "replay-end-unasked" Error "`replay_complete` without a request for a replay, or for the second time" at "session-setup#replay-complete";
+        STATE_MISSING = "state-missing" Warning "reasoning, a tool call or a permission request of a new session that has not reported a state" at "session-setup#creating-a-session";
+        CURSOR_ANCHOR = "cursor-anchor" Error "a cursor without an anchor, or with another one than before" at "draft/schema#cursorupdate";
+        CURSOR_UNKNOWN = "cursor-unknown" Error "a fork at a cursor that the session does not have, or that does not offer it" at "draft/schema#forksessionrequest";
         IDLE_WITHOUT_REASON = "idle-without-reason" Info "a session that becomes idle without a reason" at "prompt-lifecycle";
         CLOSED_RUNNING = "closed-running" Error "a running session that is closed and not reported idle before the response" at "session-setup";
         CANCEL_NOT_OFFERED = "cancel-not-offered" Error "the cancellation of a tool call or terminal that does not offer it" at "tool-calls";

@@ -1,8 +1,10 @@
 //! The order of messages in a session.
 use super::background::Background;
+use super::cursors::Cursors;
 use super::options::Options;
 use super::pending::Pending;
 use super::report::{LintLimits, Report};
+use super::submissions::Submissions;
 use super::terminals::Terminals;
 use super::value::{Json, is_text, items, shown, text};
 use super::{forms, options, rule};
@@ -42,6 +44,12 @@ pub(super) struct Session {
     options: Option<Options>,
     background: Background,
     subagent: Option<String>,
+    cursors: Cursors,
+    submissions: Submissions,
+    /// Whether a response on this connection has created it.
+    pub(super) is_new: bool,
+    /// Version 2: whether an open request has asked for a replay, and whether its end came.
+    replay: Option<bool>,
 }
 
 /// A tool call.
@@ -51,6 +59,10 @@ struct Announcement {
     is_over: bool,
     /// Whether it was reported as open or unknown.
     is_reported: bool,
+    /// Whether a permission for it was granted. A later refusal may concern a part of it.
+    is_permitted: bool,
+    /// Whether a permission for it was refused, and none granted.
+    is_refused: bool,
 }
 
 impl Session {
@@ -92,8 +104,16 @@ impl Session {
                 if version == 1 && self.prompts > 0 {
                     report.add(&rule::TURN_BUSY, "/method", "a prompt of this session is open");
                 }
+                if version == 2 {
+                    self.submissions.prompt(params, limits, report);
+                }
                 self.prompts += 1;
             }
+            "session/resume" if version == 2 => {
+                let asks = params.get("replayFrom").is_some_and(|from| !from.is_null());
+                self.replay = asks.then_some(false);
+            }
+            "session/fork" if self.is_new => self.cursors.fork(params, report),
             "session/cancel" => self.is_cancelled = self.prompts > 0 || self.is_running,
             "session/request_permission" => self.permission(version, params, limits, report),
             "session/set_mode" => {
@@ -119,6 +139,9 @@ impl Session {
     ) {
         if version == 1 && self.is_cancelled && self.prompts > 0 {
             report.add(&rule::PERMISSION_AFTER_CANCEL, "/method", "the turn is cancelled");
+        }
+        if version == 2 {
+            self.work("a permission request", "/method", report);
         }
         let call = match version {
             2 => params.get("subject").and_then(|subject| subject.get("toolCall")),
@@ -151,6 +174,16 @@ impl Session {
     fn update(&mut self, version: u16, update: Json<'_>, limits: &LintLimits, report: &mut Report) {
         let kind = text(update, "sessionUpdate").unwrap_or_default();
         let kind = &*kind;
+        let is_work = matches!(
+            kind,
+            "agent_thought_chunk"
+                | "agent_thought"
+                | "tool_call_update"
+                | "tool_call_content_chunk"
+        );
+        if version == 2 && is_work {
+            self.work(&format!("`{kind}`"), "/params/update", report);
+        }
         let is_of_turn = matches!(
             kind,
             "user_message_chunk"
@@ -179,6 +212,8 @@ impl Session {
             }
             "config_option_update" => self.take_options(update, limits),
             "state_update" => self.state(update, report),
+            "cursor_update" => self.cursors.update(update, limits, report),
+            "replay_complete" => self.replay_complete(report),
             // The state of a version 2 agent behind a bridge.
             "session_info_update" if version == 1 => {
                 let meta = update.get("_meta");
@@ -193,6 +228,38 @@ impl Session {
             }
             _ => {}
         }
+    }
+
+    /// Checks work in version 2. A new session is idle until it reports another state. Messages
+    /// alone need no work.
+    fn work(&mut self, what: &str, pointer: &str, report: &mut Report) {
+        let is_open = self.standing == Standing::Open && self.is_new && !self.is_subagent;
+        if is_open && !self.has_told_state {
+            self.has_told_state = true;
+            let message = format!("{what} before any `state_update`");
+            report.add(&rule::STATE_MISSING, pointer, message);
+        }
+    }
+
+    fn replay_complete(&mut self, report: &mut Report) {
+        let message = match self.replay {
+            Some(false) => {
+                self.replay = Some(true);
+                return;
+            }
+            Some(true) => "the replay is already complete",
+            None => "no open request with `replayFrom`",
+        };
+        report.add(&rule::REPLAY_END_UNASKED, "/params/update", message);
+    }
+
+    /// Returns whether an idle state with this background ends cancelled work that a request
+    /// belongs to. Requests of background work stay open.
+    pub(super) fn ends_work_of(&self, update: Json<'_>, request: &Pending) -> bool {
+        let mut background = items(update, "background");
+        let is_background = call_of(request)
+            .is_some_and(|call| background.any(|work| is_text(work, "toolCallId", &call)));
+        self.is_cancelled && is_text(update, "state", "idle") && !is_background
     }
 
     fn call(
@@ -233,6 +300,11 @@ impl Session {
         }
         let Some(status) = text(update, "status") else { return };
         let is_over = is_final(&status);
+        if call.is_refused && matches!(&*status, "in_progress" | "completed") {
+            call.is_refused = false;
+            let message = format!("the permission for `{}` was not granted", shown(&id));
+            report.add(&rule::PERMISSION_IGNORED, "/params/update/status", message);
+        }
         // The replay of a resumed session repeats earlier states.
         if call.is_over && !is_over && self.standing != Standing::Opening {
             let message = format!("`{}` had ended: each call needs an id of its own", shown(&id));
@@ -292,7 +364,14 @@ impl Session {
         report: &mut Report,
     ) {
         match &*pending.method {
-            "session/prompt" => self.prompt_answered(version, is_result, result, report),
+            "session/prompt" => {
+                if version == 2 && is_result {
+                    self.submissions.accepted(pending.params(), result, report);
+                } else if version == 2 {
+                    self.submissions.refused(pending.params());
+                }
+                self.prompt_answered(version, is_result, result, report);
+            }
             "session/load" | "session/resume" if is_result => {
                 self.standing = Standing::Open;
                 self.set_up(result, limits);
@@ -300,10 +379,17 @@ impl Session {
                     let message = "no `state_update` before this answer";
                     report.add(&rule::REPLAY_WITHOUT_STATE, "", message);
                 }
+                if self.replay.take() == Some(false) {
+                    let message = "no `replay_complete` before this answer";
+                    report.add(&rule::REPLAY_UNFINISHED, "", message);
+                }
                 // A replay may leave out final states.
                 self.calls.values_mut().for_each(|call| call.is_reported = true);
             }
-            "session/load" | "session/resume" => self.standing = Standing::Early,
+            "session/load" | "session/resume" => {
+                self.standing = Standing::Early;
+                self.replay = None;
+            }
             "session/close" | "session/delete" if is_result => {
                 if version == 2 && self.is_running && pending.method == "session/close" {
                     report.add(
@@ -317,11 +403,29 @@ impl Session {
             "session/set_config_option" if is_result => self.take_options(result, limits),
             "terminal/create" if is_result => self.terminals.handle_created(result, limits),
             "elicitation/create" if is_result => forms::answered(pending.params(), result, report),
-            "session/request_permission" if is_result => {
-                permission_answered(version, pending, result, report);
+            "session/request_permission" => {
+                self.permitted(pending, is_result.then_some(result));
+                if is_result {
+                    permission_answered(version, pending, result, report);
+                }
             }
             _ => {}
         }
+    }
+
+    /// Records whether a permission was granted: by an option of the request that allows.
+    fn permitted(&mut self, pending: &Pending, result: Option<Json<'_>>) {
+        let Some(call) = call_of(pending).and_then(|id| self.calls.get_mut(&*id)) else { return };
+        let outcome = result.and_then(|result| result.get("outcome"));
+        let chosen = outcome.and_then(|outcome| text(outcome, "optionId"));
+        let is_granted = chosen.is_some_and(|chosen| {
+            let mut options = items(pending.params(), "options");
+            let option = options.find(|option| is_text(*option, "optionId", &chosen));
+            let kind = option.and_then(|option| text(option, "kind"));
+            kind.is_some_and(|kind| matches!(&*kind, "allow_once" | "allow_always"))
+        });
+        call.is_permitted |= is_granted;
+        call.is_refused = !call.is_permitted;
     }
 
     fn prompt_answered(
@@ -348,6 +452,13 @@ impl Session {
             self.turn_ends(&BTreeSet::new(), report);
         }
     }
+}
+
+/// Returns the tool call that a permission request concerns.
+fn call_of(request: &Pending) -> Option<Cow<'_, str>> {
+    let params = request.params();
+    let subject = params.get("subject").unwrap_or(params);
+    text(subject.get("toolCall").unwrap_or(subject), "toolCallId")
 }
 
 fn is_final(status: &str) -> bool {

@@ -147,6 +147,64 @@ fn cancellation_is_ignored_in_version_2() {
     assert_eq!(found.rule.spec(2), "https://agentclientprotocol.com/protocol/v2/prompt-lifecycle");
 }
 
+/// Requests of background work stay open when the foreground work is cancelled.
+#[test]
+fn requests_of_background_work_stay_open() {
+    let text = fixture(&rule("request-not-withdrawn"), "invalid.txt");
+    let background =
+        r#""stopReason":"cancelled","background":[{"type":"tool_call","toolCallId":"c"}]"#;
+    let background = text.replace(r#""stopReason":"cancelled""#, background);
+    assert_ne!(background, text);
+    assert_eq!(findings(linter(), &background), []);
+}
+
+/// A replay has one end for each request.
+#[test]
+fn replay_that_ends_twice_is_reported() {
+    let text = fixture(&rule("replay-unfinished"), "valid.txt");
+    let end = text.lines().find(|line| line.contains("replay_complete")).unwrap();
+    let twice = text.replace(end, &format!("{end}\n{end}"));
+    let found = findings(linter(), &twice);
+    let [found] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(found.rule.code, "replay-end-unasked");
+    assert_eq!(found.message, "the replay is already complete");
+    assert_eq!(
+        found.rule.spec(2),
+        "https://agentclientprotocol.com/protocol/v2/session-setup#replay-complete",
+    );
+}
+
+/// A prompt that failed may be submitted again, as another message.
+#[test]
+fn failed_prompt_may_be_submitted_again() {
+    let text = fixture(&rule("prompt-repeated"), "invalid.txt");
+    let refused = text.replace(
+        r#"{"jsonrpc":"2.0","id":1,"result":{"messageId":"m"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"busy"}}"#,
+    );
+    assert_ne!(refused, text);
+    assert_eq!(findings(linter(), &refused), []);
+}
+
+/// Initial options and skills of an agent are checked against the capabilities.
+#[test]
+fn setup_needs_its_capabilities() {
+    let text = fixture(&rule("state-missing"), "valid.txt");
+    let options = r#"{"cwd":"/p","configOptions":[{"configId":"m","type":"id","value":"v"}]}"#;
+    let initial = text.replace(r#"{"cwd":"/p"}"#, options);
+    let skill =
+        r#"{"sessionId":"s","availableCommands":[{"type":"skill","name":"n","description":"d"}]}"#;
+    let skill = text.replace(r#"{"sessionId":"s"}"#, skill);
+    for (text, pointer) in
+        [(initial, "/params/configOptions"), (skill, "/result/availableCommands/0")]
+    {
+        let found = findings(linter(), &text);
+        let [found] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(found.rule.code, "not-announced");
+        assert_eq!(&*found.pointer, pointer);
+    }
+}
+
 /// A missing stop reason is reported as missing.
 #[test]
 fn response_without_a_reason_ignores_a_cancellation() {

@@ -68,6 +68,11 @@ pub(super) fn setup(chain: &mut Chain, id: &Value, place: usize) {
     }
     assert_eq!(chain.to_agent.back(), Some(&expected));
     if *method == "session/resume" {
+        if params.get("replayFrom").is_some() {
+            let end = json!({"sessionUpdate": "replay_complete"});
+            let params = json!({"sessionId": OTHER, "update": end});
+            chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
+        }
         let idle = json!({"sessionUpdate": "state_update", "state": "idle"});
         let params = json!({"sessionId": OTHER, "update": idle});
         chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
