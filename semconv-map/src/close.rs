@@ -17,13 +17,13 @@ pub enum ClosedBy {
 
 /// Reason why a connection ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Over {
+pub(crate) enum EndCause {
     Closed(ClosedBy),
     /// The client initialized again.
     InitializedAgain,
 }
 
-impl Over {
+impl EndCause {
     /// Returns the status of spans that end with the connection. If it is not an error, the reason
     /// is set as `key`.
     pub(crate) fn set(self, key: &'static str, attributes: &mut Attributes) -> Status {

@@ -57,9 +57,9 @@ use jsonrpc_core::{JsonStr, array_items, find_member};
 use serde::Deserialize;
 
 mod agents;
-mod learned;
+mod turn_values;
 
-pub(crate) use learned::{Learned, ToolFacts};
+pub(crate) use turn_values::{ToolFacts, TurnValues};
 
 /// Maximum number of extractors in a list of the program.
 pub const MAX_EXTRACTORS: usize = 256;
@@ -82,10 +82,10 @@ pub struct Extractor {
     #[serde(default)]
     pub before: Option<Cow<'static, str>>,
     /// The value.
-    pub value: Extracted,
+    pub value: ExtractedValue,
     /// What a number of tokens or a cost covers.
     #[serde(default)]
-    pub covers: Covers,
+    pub covers: Coverage,
 }
 
 /// Messages of an agent, and the root of the pointers into them.
@@ -120,7 +120,7 @@ impl From<Cow<'static, str>> for Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Extracted {
+pub enum ExtractedValue {
     /// Number of input tokens.
     InputTokens,
     /// Number of output tokens.
@@ -150,7 +150,7 @@ pub enum Extracted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Covers {
+pub enum Coverage {
     /// The turn so far. The last number counts.
     #[default]
     Turn,
@@ -250,8 +250,8 @@ impl Active {
     fn each<'a>(
         &self,
         is_read: impl Fn(&Message) -> bool,
-        lookup: impl Fn(&str) -> Option<Found<'a>>,
-        mut take: impl FnMut(&Extractor, Found<'a>),
+        lookup: impl Fn(&str) -> Option<FoundValue<'a>>,
+        mut take: impl FnMut(&Extractor, FoundValue<'a>),
     ) {
         let mut found_kinds = Vec::new();
         for row in self.rows.iter().filter(|row| is_read(&row.message)) {
@@ -269,12 +269,12 @@ impl Active {
 
 /// A value at a path: a text, or the JSON text of another value.
 #[derive(Clone, Debug)]
-pub(crate) enum Found<'a> {
+pub(crate) enum FoundValue<'a> {
     Text(Cow<'a, str>),
     Json(&'a str),
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundValue<'a> {
     /// Reads the value at a JSON pointer.
     pub(crate) fn at(json: &'a str, path: &str) -> Option<Self> {
         let mut json = json;
@@ -299,13 +299,13 @@ impl<'a> Found<'a> {
         Some(Self::Text(Cow::Owned(word.into())))
     }
 
-    fn fits(&self, value: Extracted) -> bool {
+    fn fits(&self, value: ExtractedValue) -> bool {
         match value {
-            Extracted::ToolName => self.text().is_some_and(is_identifier),
-            Extracted::Model => self.text().is_some_and(|model| !model.is_empty()),
-            Extracted::ToolOutput => self.text().is_some(),
-            Extracted::ExitCode => self.integer().is_some(),
-            Extracted::Cost => self.number().is_some(),
+            ExtractedValue::ToolName => self.text().is_some_and(is_identifier),
+            ExtractedValue::Model => self.text().is_some_and(|model| !model.is_empty()),
+            ExtractedValue::ToolOutput => self.text().is_some(),
+            ExtractedValue::ExitCode => self.integer().is_some(),
+            ExtractedValue::Cost => self.number().is_some(),
             _ => self.tokens().is_some(),
         }
     }
@@ -350,12 +350,13 @@ impl<'a> Found<'a> {
 /// Returns the name of a tool in the `_meta` of a message, at a place that does not depend on the
 /// agent.
 pub(crate) fn name_in_meta(meta: &str) -> Option<String> {
-    let of_any =
-        agents::AGENTS.iter().filter(|row| row.agent == "*" && row.value == Extracted::ToolName);
+    let of_any = agents::AGENTS
+        .iter()
+        .filter(|row| row.agent == "*" && row.value == ExtractedValue::ToolName);
     let mut paths = of_any.filter_map(|row| row.path.strip_prefix("/_meta"));
-    let found =
-        paths.find_map(|path| Found::at(meta, path).filter(|it| it.fits(Extracted::ToolName)));
-    found.map(Found::into_text)
+    let found = paths
+        .find_map(|path| FoundValue::at(meta, path).filter(|it| it.fits(ExtractedValue::ToolName)));
+    found.map(FoundValue::into_text)
 }
 
 /// Returns whether a text can be the name of a tool. Sentences and paths from the root are not.

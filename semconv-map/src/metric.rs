@@ -60,7 +60,7 @@ use core::time::Duration;
 
 mod of_spans;
 
-pub(crate) use of_spans::{DEV, Measured, Row, V1_39, V1_41};
+pub(crate) use of_spans::{DEV, PendingMeasurement, Row, V1_39, V1_41};
 
 /// Definition of a metric and its instrument.
 ///

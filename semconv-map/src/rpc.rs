@@ -27,7 +27,7 @@ use crate::messages::tool_content;
 use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Parent, Record, SpanHandle, Status};
-use crate::tracker::{Counters, Limits, Spans, Unanswered, remote};
+use crate::tracker::{Counters, Limits, PendingRequests, Spans, remote};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::time::Duration;
@@ -86,7 +86,7 @@ pub struct RpcTracker {
     limits: Limits,
     counters: Counters,
     spans: Spans,
-    open: Unanswered<OpenCall>,
+    open: PendingRequests<OpenCall>,
     /// Time of the `initialize` request.
     began: Option<Duration>,
     version: Option<String>,
@@ -127,7 +127,7 @@ impl RpcTracker {
             protocol,
             limits,
             counters: Counters::default(),
-            open: Unanswered::new(),
+            open: PendingRequests::new(),
             began: None,
             version: None,
             session_id: None,

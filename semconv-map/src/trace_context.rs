@@ -18,7 +18,7 @@ mod baggage;
 mod inject;
 
 pub use baggage::{BAGGAGE, Baggage, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS};
-pub use inject::{InjectError, Injected, inject};
+pub use inject::{InjectError, Injection, inject};
 
 /// Key in `_meta` of the parent span.
 pub const TRACEPARENT: &str = "traceparent";

@@ -3,7 +3,7 @@ use crate::acp::lifecycle::Peers;
 use crate::acp::members::{Interest, Members, Update};
 use crate::acp::tool_call::Content;
 use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN};
-use crate::close::{ClosedBy, Over};
+use crate::close::{ClosedBy, EndCause};
 use crate::extract::Active;
 use crate::keys;
 use crate::metric;
@@ -15,27 +15,27 @@ use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::Wire;
 use jsonrpc_core::{Head, Kind, Peeked, RequestId, find_member, peek, wire};
 use quiet::QuietText;
+use response_effect::ResponseEffect;
 use session::Sessions;
-use work::Work;
 
 mod config_options;
 mod learn;
 mod limits;
+mod pending_requests;
 mod permission;
 mod plan;
 mod quiet;
 mod requests;
+mod response_effect;
 mod session;
 mod session_setup;
 mod spans;
-mod unanswered;
 mod updates;
-mod work;
 
 pub use limits::{Counters, Limits};
+pub(crate) use pending_requests::PendingRequests;
 pub(crate) use requests::remote;
 pub(crate) use spans::Spans;
-pub(crate) use unanswered::Unanswered;
 
 /// Converts the lines of one connection, both directions, into spans.
 ///
@@ -79,7 +79,7 @@ pub struct Tracker {
     /// The extractors of the agent.
     active: Active,
     spans: Spans,
-    requests: Unanswered<OpenRequest>,
+    requests: PendingRequests<OpenRequest>,
     sessions: Sessions,
     /// Fast path for text chunks, which are most of the lines.
     quiet: QuietText,
@@ -92,7 +92,7 @@ pub struct Tracker {
 struct OpenRequest {
     /// `None` if the span was dropped.
     span: Option<SpanHandle>,
-    work: Work,
+    effect: ResponseEffect,
     /// Whether the result is recorded as that of a tool.
     is_tool: bool,
 }
@@ -116,7 +116,7 @@ impl Tracker {
             limits,
             counters: Counters::default(),
             peers: Peers::default(),
-            requests: Unanswered::new(),
+            requests: PendingRequests::new(),
             sessions: Sessions::new(limits.sessions),
             quiet: QuietText::default(),
             spare: Vec::new(),
@@ -240,7 +240,7 @@ impl Tracker {
     /// except the counters is reset.
     pub fn close(&mut self, now: Duration, by: ClosedBy) {
         self.spans.advance(now);
-        self.end_all(Over::Closed(by), |_| true);
+        self.end_all(EndCause::Closed(by), |_| true);
         self.sessions.clear();
         self.measure_sessions();
         self.peers = Peers::default();
@@ -251,10 +251,10 @@ impl Tracker {
     /// sent after it without waiting belong to the new connection.
     fn start_over(&mut self, initialize: Option<SpanHandle>) {
         let is_before = |span| initialize.is_none_or(|initialize| span < initialize);
-        self.end_all(Over::InitializedAgain, is_before);
+        self.end_all(EndCause::InitializedAgain, is_before);
         self.sessions.start_over();
         for request in self.requests.of(Direction::Sent) {
-            if let Work::LoadSession { id, .. } = &request.work
+            if let ResponseEffect::LoadSession { id, .. } = &request.effect
                 && let Some(session) = self.sessions.get_or_insert(id)
             {
                 session.loading += 1;
@@ -264,18 +264,18 @@ impl Tracker {
 
     /// Ends the open spans that match `picks`, and forgets requests of these spans and requests
     /// without a span.
-    fn end_all(&mut self, over: Over, picks: impl Fn(SpanHandle) -> bool) {
+    fn end_all(&mut self, cause: EndCause, picks: impl Fn(SpanHandle) -> bool) {
         let requests = self.requests.take_if(|request| request.span.is_none_or(&picks));
         for request in requests {
             if let Some(span) = request.span
-                && !matches!(request.work, Work::Prompt(_))
+                && !matches!(request.effect, ResponseEffect::Prompt(_))
             {
                 let mut attributes = Attributes::default();
-                let status = over.set(keys::ACP_REQUEST_END, &mut attributes);
+                let status = cause.set(keys::ACP_REQUEST_END, &mut attributes);
                 self.spans.end(span, None, status, attributes);
             }
         }
-        self.sessions.end_all(&self.policy, &mut self.spans, over, picks);
+        self.sessions.end_all(&self.policy, &mut self.spans, cause, picks);
     }
 
     fn measure_sessions(&mut self) {

@@ -31,8 +31,9 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use traces::otlp::{
-    Address, Collector, CollectorOptions, Exports, Ids, Logs, MetricCollector, Metrics, OwnSpan,
-    Sampling, Signal, Traced, Tracing, capture_of_environment, profile_of_environment,
+    Address, Collector, CollectorOptions, ConnectionTracer, Exports, Ids, Logs, MetricCollector,
+    Metrics, OwnSpan, Signal, TraceOutput, TraceSampling, capture_of_environment,
+    profile_of_environment,
 };
 
 mod http;
@@ -87,7 +88,7 @@ struct Enabled {
     /// Timelines of the runs.
     timelines: Option<Timelines>,
     policy: Policy,
-    sampling: Sampling,
+    sampling: TraceSampling,
     scope: InstrumentationScope,
     /// One moment on the monotonic clock and on the clock of spans.
     start: (Instant, Duration),
@@ -135,7 +136,7 @@ impl Telemetry {
         let scope = program.scope(schema_url);
         let start = (Instant::now(), now);
         let timelines = options.timeline.then(Timelines::default);
-        let sampling = Sampling::of_environment(program);
+        let sampling = TraceSampling::of_environment(program);
         let exports = Exports::new(spans, logs, metrics);
         let enabled = Enabled { program, exports, timelines, policy, sampling, scope, start };
         Ok(Self(Some(Arc::new(enabled))))
@@ -152,7 +153,7 @@ impl Telemetry {
         let enabled = self.0.clone()?;
         let mut policy = enabled.policy.clone();
         policy.network_transport = Some(Cow::Borrowed(transport));
-        let tracing = Tracing::new(enabled.program, policy, Ids::random())
+        let tracing = ConnectionTracer::new(enabled.program, policy, Ids::random())
             .with_sampling(enabled.sampling)
             .with_logs(enabled.exports.has_logs())
             .with_starts(enabled.timelines.is_some());
@@ -239,7 +240,7 @@ pub fn cut(name: &str) -> String {
 #[derive(Debug)]
 pub struct Watch {
     enabled: Arc<Enabled>,
-    tracing: Tracing,
+    tracing: ConnectionTracer,
     /// The agent, until [`leave`](Self::leave) sets the client.
     closed_by: ClosedBy,
 }
@@ -308,14 +309,14 @@ impl Watch {
         let Enabled { exports, timelines, .. } = &*self.enabled;
         while let Some(made) = self.tracing.poll() {
             match made {
-                Traced::Started(span) => {
+                TraceOutput::Started(span) => {
                     if let Some(timelines) = timelines {
                         timelines.begin_below(span);
                     }
                 }
-                Traced::Span(span) => self.enabled.ended(span),
-                Traced::Log(event) => exports.log(event),
-                Traced::Measurement(measured) => {
+                TraceOutput::Span(span) => self.enabled.ended(span),
+                TraceOutput::Log(event) => exports.log(event),
+                TraceOutput::Measurement(measured) => {
                     let span = self.tracing.measured_on(&measured);
                     exports.measure(measured, span.filter(|_| exports.has_spans()));
                 }

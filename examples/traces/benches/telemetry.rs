@@ -19,7 +19,7 @@ use semconv_map::{Direction, Policy};
 use std::hint::black_box;
 use std::process::Command;
 use std::time::Duration;
-use traces::otlp::{Ids, Program, Traced, Tracing};
+use traces::otlp::{ConnectionTracer, Ids, Program, TraceOutput};
 
 const PROGRAM: Program = Program {
     name: "acp-traces",
@@ -94,25 +94,30 @@ const ANSWER: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}"#;
 /// The same response in a form that is decoded completely.
 const SPACED_ANSWER: &str = r#"{"jsonrpc": "2.0", "id": 7, "result": {"sessions": []}}"#;
 
-fn tracing() -> Tracing {
+fn tracing() -> ConnectionTracer {
     let mut policy = Policy::default();
     policy.network_transport = Some("pipe".into());
-    Tracing::new(PROGRAM, policy, Ids::random())
+    ConnectionTracer::new(PROGRAM, policy, Ids::random())
 }
 
 const NOW: Duration = Duration::from_secs(1);
 
 /// Traces a line. Returns the number of spans.
-fn look(tracing: &mut Tracing, direction: Direction, line: &str, to: &impl SpanProcessor) -> usize {
+fn look(
+    tracing: &mut ConnectionTracer,
+    direction: Direction,
+    line: &str,
+    to: &impl SpanProcessor,
+) -> usize {
     tracing.handle_line(direction, NOW, line.as_bytes());
     drain(tracing, to)
 }
 
 /// Hands over the ended spans. Returns their number.
-fn drain(tracing: &mut Tracing, to: &impl SpanProcessor) -> usize {
+fn drain(tracing: &mut ConnectionTracer, to: &impl SpanProcessor) -> usize {
     let mut spans = 0;
     while let Some(made) = tracing.poll() {
-        if let Traced::Span(span) = made {
+        if let TraceOutput::Span(span) = made {
             to.on_end(span);
             spans += 1;
         }

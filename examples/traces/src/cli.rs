@@ -18,7 +18,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use traces::otlp::{Backend, Caller, Ids, McpSide, Sampling, Setup, Tracing, Transport};
+use traces::otlp::{
+    Backend, Caller, ConnectionTracer, Ids, McpSide, Setup, TraceSampling, Transport,
+};
 
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
@@ -265,11 +267,11 @@ pub(crate) struct SpanOptions {
 
 impl SpanOptions {
     /// Creates the tracing of a session.
-    pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> Tracing {
-        let sampling = Sampling::of_environment(PROGRAM);
+    pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> ConnectionTracer {
+        let sampling = TraceSampling::of_environment(PROGRAM);
         let tracing = match self.mcp {
-            None => Tracing::new(PROGRAM, policy, ids),
-            Some(side) => Tracing::new_mcp(PROGRAM, policy, side, ids),
+            None => ConnectionTracer::new(PROGRAM, policy, ids),
+            Some(side) => ConnectionTracer::new_mcp(PROGRAM, policy, side, ids),
         };
         tracing
             .with_sampling(sampling)

@@ -1,17 +1,17 @@
 //! Export of spans to a collector, to a file, or to both, without blocking.
 
 mod json_lines;
-mod own_metrics;
+mod proxy_metrics;
 
 pub(crate) use json_lines::JsonLines;
-pub(crate) use own_metrics::ProxyTotals;
+pub(crate) use proxy_metrics::ProxyTotals;
 
 use crate::PROGRAM;
 use crate::cli::{Options, SpanOptions};
 use crate::line_file::{LineFile, OpenError};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
-use own_metrics::Own;
+use proxy_metrics::ProxyMetrics;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -72,14 +72,14 @@ pub(crate) struct Exporter {
     pub(crate) to_collectors: Arc<Exports>,
     file: Option<(JsonLines, LineFile)>,
     /// Metrics of the proxy itself.
-    pub(crate) own: Option<Own>,
+    pub(crate) own: Option<ProxyMetrics>,
 }
 
 impl Exporter {
     pub(crate) fn new(
         to_collectors: Exports,
         file: Option<(JsonLines, LineFile)>,
-        own: Option<Own>,
+        own: Option<ProxyMetrics>,
     ) -> Self {
         Self { to_collectors: Arc::new(to_collectors), file, own }
     }
@@ -154,7 +154,7 @@ pub(crate) fn metrics(
     options: &Options,
     resource: Resource,
     runtime: &Handle,
-) -> Result<(Option<Metrics>, Option<Own>), ExportError> {
+) -> Result<(Option<Metrics>, Option<ProxyMetrics>), ExportError> {
     let is_off = Signal::Metrics.exporter_of_environment(PROGRAM) == Some(false);
     if is_disabled() || is_off || !(measures_traffic(options) || options.self_metrics) {
         return Ok((None, None));
@@ -164,6 +164,6 @@ pub(crate) fn metrics(
     let collector = MetricCollector::new(address, runtime)?;
     let schema_url = spans.reading.profile().schema_url();
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
-    let own = options.self_metrics.then(|| Own::new(metrics.meter()));
+    let own = options.self_metrics.then(|| ProxyMetrics::new(metrics.meter()));
     Ok((Some(metrics), own))
 }

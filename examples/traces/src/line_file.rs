@@ -20,11 +20,11 @@ const MANY_BYTES: usize = 256 << 10;
 /// A file of lines with a queue. Clones share the file.
 #[derive(Clone, Debug)]
 pub(crate) struct LineFile {
-    queue: Arc<Gathering<Waiting>>,
+    queue: Arc<Gathering<WriteQueue>>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WriteQueue {
     /// Name of the file in messages.
     path: PathBuf,
     /// New name of the file.
@@ -38,7 +38,7 @@ struct Waiting {
     error: Option<io::Error>,
 }
 
-impl Gathers for Waiting {
+impl Gathers for WriteQueue {
     fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -52,7 +52,7 @@ impl Gathers for Waiting {
     }
 }
 
-impl Waiting {
+impl WriteQueue {
     fn offer(&mut self, line: &[u8]) {
         self.offered += 1;
         let fits = self.bytes.len() + line.len() <= MAX_WAITING_BYTES;
@@ -117,7 +117,7 @@ impl LineFile {
     /// # Errors
     /// Returns an error if no thread can be created.
     fn start(path: &Path, file: impl Output) -> io::Result<Self> {
-        let queue = Arc::new(Gathering::<Waiting>::default());
+        let queue = Arc::new(Gathering::<WriteQueue>::default());
         queue.with(|waiting| path.clone_into(&mut waiting.path));
         let waiting = Arc::clone(&queue);
         thread::Builder::new().name("file".to_owned()).spawn(move || write_to(file, &waiting))?;
@@ -193,7 +193,7 @@ impl OpenError {
 }
 
 /// Writes queued lines until the queue is closed or writing fails.
-fn write_to(mut file: impl Output, queue: &Gathering<Waiting>) {
+fn write_to(mut file: impl Output, queue: &Gathering<WriteQueue>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();

@@ -2,7 +2,7 @@
 
 use crate::export::{Exporter, ProxyTotals};
 use crate::line_file::LineFile;
-use crate::record::Recording;
+use crate::record::TranscriptRecorder;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use host::permissions::{Decision, RULE_ACTION, RULE_INDEX, Watcher};
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use traces::otlp::{Exports, Traced, Tracing};
+use traces::otlp::{ConnectionTracer, Exports, TraceOutput};
 
 /// Maximum time to deliver the last spans, so that a session ends within a second.
 const FLUSH: Duration = Duration::from_millis(700);
@@ -149,7 +149,11 @@ pub(crate) fn missing(counters: Counters) -> impl Iterator<Item = String> {
 pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
 
 impl SharedWatch {
-    pub(crate) fn new(exporter: Exporter, tracing: Tracing, recording: Option<Recording>) -> Self {
+    pub(crate) fn new(
+        exporter: Exporter,
+        tracing: ConnectionTracer,
+        recording: Option<TranscriptRecorder>,
+    ) -> Self {
         Self(Arc::new(Mutex::new(Watch::new(exporter, tracing, recording))))
     }
 
@@ -258,14 +262,14 @@ struct Watch {
 struct Outputs {
     messages: u64,
     long_lines: u64,
-    recording: Option<Recording>,
-    tracing: Tracing,
+    recording: Option<TranscriptRecorder>,
+    tracing: ConnectionTracer,
 }
 
 impl Outputs {
     /// Handles a line that has not been peeked. Most spans need only its first members.
     fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
-        let needs_parts = self.recording.as_ref().is_some_and(Recording::needs_session);
+        let needs_parts = self.recording.as_ref().is_some_and(TranscriptRecorder::needs_session);
         let message = needs_parts.then(|| peek(line).ok()).flatten();
         self.handle_message(direction, time, line, message.as_ref());
     }
@@ -292,7 +296,7 @@ impl Outputs {
     fn is_quiet(&self, direction: Direction, line: &[u8]) -> bool {
         direction == Direction::Received
             && self.tracing.is_quiet(line)
-            && !self.recording.as_ref().is_some_and(Recording::needs_session)
+            && !self.recording.as_ref().is_some_and(TranscriptRecorder::needs_session)
     }
 }
 
@@ -320,7 +324,11 @@ impl Look for ChunkLines<'_> {
 }
 
 impl Watch {
-    fn new(exporter: Exporter, tracing: Tracing, recording: Option<Recording>) -> Self {
+    fn new(
+        exporter: Exporter,
+        tracing: ConnectionTracer,
+        recording: Option<TranscriptRecorder>,
+    ) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             to_agent: Reassembly::default(),
@@ -406,10 +414,10 @@ impl Watch {
     fn export(&mut self) {
         while let Some(made) = self.outputs.tracing.poll() {
             match made {
-                Traced::Started(_) => {}
-                Traced::Span(span) => self.exporter.export(span),
-                Traced::Log(event) => self.exporter.to_collectors.log(event),
-                Traced::Measurement(measured) => {
+                TraceOutput::Started(_) => {}
+                TraceOutput::Span(span) => self.exporter.export(span),
+                TraceOutput::Log(event) => self.exporter.to_collectors.log(event),
+                TraceOutput::Measurement(measured) => {
                     let span = self.outputs.tracing.measured_on(&measured);
                     let span = span.filter(|_| self.exporter.has_destination());
                     self.exporter.to_collectors.measure(measured, span);

@@ -1,9 +1,9 @@
 //! Spans, metrics and log records of ACP and MCP connections, exported to an OTLP collector.
 //!
 //! ```text
-//! lines ─ Tracing ─┬─ spans ────────┐
-//!                  ├─ measurements ─┼─ Exports ─ OTLP, over gRPC or HTTP
-//!                  └─ events ───────┘
+//! lines ─ ConnectionTracer ─┬─ spans ────────┐
+//!                           ├─ measurements ─┼─ Exports ─ OTLP, over gRPC or HTTP
+//!                           └─ events ───────┘
 //! ```
 //!
 //! Exporting never blocks the caller: spans are queued and sent in batches by a dedicated thread;
@@ -15,6 +15,7 @@
 mod backend;
 mod batches;
 mod collector;
+mod connection_tracer;
 mod conventions;
 mod exemplars;
 mod exports;
@@ -30,20 +31,19 @@ mod setup;
 mod signal;
 mod spans;
 mod tls;
-mod tracing;
 
 pub use backend::Backend;
 pub use collector::{Address, Collector, CollectorOptions, MetricCollector, Tally};
+pub use connection_tracer::{ConnectionTracer, TraceOutput};
 pub use conventions::{capture_of_environment, profile_of_environment};
 pub use exports::Exports;
 pub use ids::Ids;
 pub use logs::{LogEvent, Logs};
 pub use metrics::Metrics;
 pub use own_span::OwnSpan;
-pub use sampling::Sampling;
+pub use sampling::TraceSampling;
 pub use setup::{Caller, McpSide, Setup};
 pub use signal::{Signal, Transport};
-pub use tracing::{Traced, Tracing};
 
 use core::fmt::Display;
 use core::ops::RangeInclusive;

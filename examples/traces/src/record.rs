@@ -35,7 +35,7 @@ pub(crate) fn begin(
     pattern: &Path,
     size: Option<u64>,
     agent: &OsStr,
-) -> Result<Recording, OpenError> {
+) -> Result<TranscriptRecorder, OpenError> {
     let text = pattern.to_string_lossy();
     let pattern = if text.ends_with(std::path::is_separator) || pattern.is_dir() {
         fs::create_dir_all(pattern).map_err(OpenError::of(pattern))?;
@@ -49,7 +49,7 @@ pub(crate) fn begin(
         None => (name, None),
     };
     let file = LineFile::create_new(&path, size)?;
-    Ok(Recording { recorder: Recorder::new(), file, line: Vec::new(), session_name })
+    Ok(TranscriptRecorder { recorder: Recorder::new(), file, line: Vec::new(), session_name })
 }
 
 fn named(pattern: &Path, agent: &OsStr) -> PathBuf {
@@ -80,7 +80,7 @@ fn session_of(message: &Peeked<'_>) -> Option<String> {
 
 /// Records messages.
 #[derive(Debug)]
-pub(crate) struct Recording {
+pub(crate) struct TranscriptRecorder {
     recorder: Recorder,
     file: LineFile,
     line: Vec<u8>,
@@ -88,7 +88,7 @@ pub(crate) struct Recording {
     session_name: Option<String>,
 }
 
-impl Recording {
+impl TranscriptRecorder {
     /// Returns the file.
     pub(crate) fn file(&self) -> &LineFile {
         &self.file

@@ -15,7 +15,7 @@ use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
-use traces::otlp::{Collector, Ids, Logs, Traced, Tracing};
+use traces::otlp::{Collector, ConnectionTracer, Ids, Logs, TraceOutput};
 
 /// Number of spans or log records in a batch, the same as in the SDK.
 const BATCH: usize = 512;
@@ -95,11 +95,11 @@ struct Sink<'a> {
 impl Sink<'_> {
     /// Exports the ended spans. Metrics are not exported, because those of the SDK have the current
     /// time.
-    fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
+    fn take_all(&mut self, tracing: &mut ConnectionTracer) -> io::Result<()> {
         while let Some(made) = tracing.poll() {
             match made {
-                Traced::Span(span) if span.span_context.is_sampled() => self.take(span)?,
-                Traced::Log(event) => {
+                TraceOutput::Span(span) if span.span_context.is_sampled() => self.take(span)?,
+                TraceOutput::Log(event) => {
                     if let Some(logs) = &self.logs {
                         logs.record(event);
                         self.logged = (self.logged + 1) % BATCH;

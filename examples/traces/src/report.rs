@@ -71,14 +71,14 @@ pub(crate) struct ReportOptions {
 
 /// A session that is being read.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct RecordedSession {
     tracker: Tracker,
     pub(crate) session: Session,
     conversation: Conversation,
     lines: u64,
 }
 
-impl Reading {
+impl RecordedSession {
     pub(crate) fn new(mut policy: Policy) -> Self {
         policy.record_metrics = true;
         let session = Session::default();
@@ -157,8 +157,8 @@ pub(crate) fn read(
     transcript: impl io::BufRead,
     options: &TranscriptOptions,
     policy: Policy,
-) -> io::Result<(Reading, u64)> {
-    let mut reading = Reading::new(policy);
+) -> io::Result<(RecordedSession, u64)> {
+    let mut reading = RecordedSession::new(policy);
     let bad_lines = each_line(transcript, options, |entry| {
         reading.handle_line(entry.as_ref());
         Ok(())

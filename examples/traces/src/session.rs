@@ -6,7 +6,7 @@ use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter};
 use crate::line_file::{OpenError, is_same};
 use crate::observe::{self, Interception, SharedWatch};
-use crate::record::{self, Recording};
+use crate::record::{self, TranscriptRecorder};
 use host::permissions::Watcher;
 use host::relay::{NotStarted, Session, SessionEnd, Watching};
 use semconv_map::ClosedBy;
@@ -84,7 +84,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 }
 
 /// Opens the outputs. A failure is reported, and the session continues without that output.
-fn set_up(options: &Options, runtime: &Runtime) -> (Exporter, Option<Recording>) {
+fn set_up(options: &Options, runtime: &Runtime) -> (Exporter, Option<TranscriptRecorder>) {
     let resource = PROGRAM.running_resource(options.spans.service_name.clone());
     let destinations = Destinations::new(&options.spans, resource.clone(), runtime.handle());
     let destinations = destinations.unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! Summaries of many recorded sessions: a list of sessions, and durations by agent and operation.
 
 use crate::conventions::ReadingOptions;
-use crate::report::{Kind, Privacy, Reading, Session, Span, read};
+use crate::report::{Kind, Privacy, RecordedSession, Session, Span, read};
 use crate::table::{Format, Table};
 use crate::transcript::{TranscriptOptions, open};
 use clap::Args;
@@ -57,7 +57,7 @@ pub(crate) fn list_sessions(options: &SummaryOptions) -> io::Result<ExitCode> {
 /// Returns an error if the table cannot be written.
 pub(crate) fn write_stats(options: &SummaryOptions) -> io::Result<ExitCode> {
     let mut operations = BTreeMap::<(String, String), Operation>::new();
-    let status = each(options, |_, Reading { session, .. }| {
+    let status = each(options, |_, RecordedSession { session, .. }| {
         let agents = agents(session);
         for span in &session.spans {
             let agent = agents.last().map(|agent| agent.0.clone()).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Operation {
 
 /// Reads each transcript. Those that cannot be read are reported and skipped; the exit status is 1
 /// then.
-fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &Reading)) -> ExitCode {
+fn each(options: &SummaryOptions, mut take: impl FnMut(&Path, &RecordedSession)) -> ExitCode {
     let mut failed = false;
     for path in &options.paths {
         let transcripts = transcripts(path).unwrap_or_else(|error| {
@@ -181,8 +181,12 @@ fn agents(session: &Session) -> Vec<(String, String)> {
 }
 
 /// Returns a row for each session with a turn.
-pub(crate) fn sessions(path: &Path, reading: &Reading, privacy: &Privacy) -> Vec<Vec<Value>> {
-    let Reading { session, .. } = reading;
+pub(crate) fn sessions(
+    path: &Path,
+    reading: &RecordedSession,
+    privacy: &Privacy,
+) -> Vec<Vec<Value>> {
+    let RecordedSession { session, .. } = reading;
     let mut by_id = BTreeMap::<String, Vec<&Span>>::new();
     for span in &session.spans {
         if let Some(id) = span.text(keys::GEN_AI_CONVERSATION_ID) {

@@ -23,7 +23,7 @@ use host::http::{
     sign_in,
 };
 use html::{Address, VIEW_STYLE, navigation};
-use library::{Library, Unavailable};
+use library::{Library, PageError};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -118,7 +118,7 @@ fn router(library: Shared, access: Access) -> Router {
 }
 
 /// Result of a handler: a page.
-type Page = Result<String, Unavailable>;
+type Page = Result<String, PageError>;
 
 fn list(library: &mut Library, _: &BTreeMap<String, String>) -> Page {
     list::page(library)
@@ -181,7 +181,7 @@ async fn session(
 /// Creates a page on a thread that may wait for files. The page is `None` if the browser has it.
 async fn respond(
     library: Shared,
-    page: impl FnOnce(&mut Library) -> Result<(Option<String>, Option<String>), Unavailable>
+    page: impl FnOnce(&mut Library) -> Result<(Option<String>, Option<String>), PageError>
     + Send
     + 'static,
 ) -> Response {

@@ -49,7 +49,7 @@ pub(crate) struct Options(Vec<(String, String)>);
 /// The members of an option that are remembered.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Given<'a> {
+struct OptionMembers<'a> {
     #[serde(borrow)]
     option_id: Cow<'a, str>,
     #[serde(borrow)]
@@ -64,7 +64,7 @@ impl Options {
         }
         let mut kept = Vec::new();
         for option in array_items(options) {
-            let option: Given<'_> = serde_json::from_str(option).ok()?;
+            let option: OptionMembers<'_> = serde_json::from_str(option).ok()?;
             if kept.len() < MAX_OPTIONS {
                 kept.push((clip(&option.option_id), clip(&option.kind)));
             }

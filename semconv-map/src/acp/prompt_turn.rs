@@ -62,10 +62,10 @@
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::lifecycle::{self, Peers};
 use crate::attribute::{AttributeValue, Attributes, clip};
-use crate::close::Over;
+use crate::close::EndCause;
 use crate::content::Gate;
 use crate::details::Details;
-use crate::extract::Learned;
+use crate::extract::TurnValues;
 use crate::finish_reason::{self, finish_reason};
 use crate::keys;
 use crate::messages::Message;
@@ -122,7 +122,7 @@ pub(crate) struct Turn {
     /// Whether the agent compacted its context.
     pub(crate) is_compacted: bool,
     /// Values found by extractors.
-    pub(crate) learned: Learned,
+    pub(crate) values: TurnValues,
     /// The agent's output, with content capture.
     pub(crate) output: Option<Box<Message>>,
 }
@@ -228,7 +228,7 @@ pub(crate) enum TurnEnd<'a> {
     /// The enclosing span ended.
     ParentEnded,
     /// The connection ended.
-    Over(Over),
+    Connection(EndCause),
 }
 
 impl Turn {
@@ -253,7 +253,7 @@ impl Turn {
             cost_before,
             cost: None,
             input: None,
-            learned: Learned::default(),
+            values: TurnValues::default(),
             provider: has_provider.then(|| peers.provider(&policy.provider, model)),
             model: model.filter(|_| has_event).map(clip),
             reasoning_level: None,
@@ -293,11 +293,11 @@ impl Turn {
         if let Some(finish) = &finish {
             attributes.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish.clone()]);
         }
-        attributes.set_some(keys::GEN_AI_RESPONSE_MODEL, self.learned.model.clone());
+        attributes.set_some(keys::GEN_AI_RESPONSE_MODEL, self.values.model.clone());
         if let TurnEnd::Answered(Answer { usage: Some(usage), .. }) = how {
             usage::set(policy, policy.usage, usage, before, &mut attributes);
-        } else if let Some(usage) = self.learned.usage() {
-            let covers = match self.learned.is_of_session {
+        } else if let Some(usage) = self.values.usage() {
+            let covers = match self.values.is_of_session {
                 true => UsagePolicy::Cumulative,
                 false => UsagePolicy::PerTurn,
             };
@@ -337,7 +337,7 @@ impl Turn {
             attributes.set(keys::ACP_USAGE_CONTEXT_USED, count(used));
             attributes.set(keys::ACP_USAGE_CONTEXT_SIZE, count(size));
         }
-        if let Some((cost, false)) = self.learned.cost {
+        if let Some((cost, false)) = self.values.cost {
             attributes.set(keys::ACP_COST_TURN_AMOUNT, cost);
             return;
         }
@@ -372,8 +372,8 @@ impl TurnEnd<'_> {
                 attributes.set(keys::ACP_REQUEST_END, keys::end::PARENT_END);
                 (Status::Unset, Some(finish_reason::INCOMPLETE.into()))
             }
-            Self::Over(over) => {
-                let status = over.set(keys::ACP_REQUEST_END, attributes);
+            Self::Connection(cause) => {
+                let status = cause.set(keys::ACP_REQUEST_END, attributes);
                 let finish = match status {
                     Status::Unset => finish_reason::INCOMPLETE,
                     Status::Error { .. } => finish_reason::ERROR,

@@ -26,9 +26,9 @@ use super::lifecycle::Peers;
 use super::members::{Members, UPDATE};
 use super::terminals::Terminals;
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
-use crate::close::Over;
+use crate::close::EndCause;
 use crate::details::Details;
-use crate::extract::{self, Active, Found, ToolFacts};
+use crate::extract::{self, Active, FoundValue, ToolFacts};
 use crate::json::string;
 use crate::keys;
 use crate::policy::{ClientTools, Policy, ToolContent};
@@ -156,10 +156,10 @@ impl<'a> ToolReport<'a> {
             let path = path.strip_prefix('/')?;
             let (name, rest) = path.find('/').map_or((path, ""), |at| path.split_at(at));
             match name {
-                "toolCallId" => Some(Found::Text(self.id.clone())),
-                "title" => self.title.clone().map(Found::Text),
-                "_meta" => Found::at(self.meta?, rest),
-                "rawOutput" => Found::at(output?, rest),
+                "toolCallId" => Some(FoundValue::Text(self.id.clone())),
+                "title" => self.title.clone().map(FoundValue::Text),
+                "_meta" => FoundValue::at(self.meta?, rest),
+                "rawOutput" => FoundValue::at(output?, rest),
                 _ => None,
             }
         };
@@ -212,7 +212,7 @@ impl ToolReport<'_> {
         policy: &Policy,
         peers: &Peers,
         session: &str,
-    ) -> (Started, Attributes) {
+    ) -> (ToolSpanName, Attributes) {
         let given = self.given_name();
         let named = given.is_some();
         let name = given.unwrap_or_else(|| tool_name(None, None, self.kind().as_ref()));
@@ -225,19 +225,19 @@ impl ToolReport<'_> {
         }
         peers.set_protocol_version(&mut attributes);
         attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
-        (Started { name, named }, attributes)
+        (ToolSpanName { name, named }, attributes)
     }
 }
 
 /// Properties with which the span of a tool call was started.
 #[derive(Clone, Debug)]
-pub(crate) struct Started {
+pub(crate) struct ToolSpanName {
     name: String,
     /// Whether the agent provided the name. Such a name is final.
     named: bool,
 }
 
-impl Started {
+impl ToolSpanName {
     pub(crate) fn tool_name(&self) -> &str {
         &self.name
     }
@@ -260,7 +260,7 @@ pub(crate) struct OpenToolCall {
     /// Whether the agent requested files or terminals of the client while this was the only running
     /// tool call.
     pub(crate) is_by_client: bool,
-    started: Started,
+    span_name: ToolSpanName,
     /// Whether the agent has announced it, in addition to updates and permission requests.
     is_announced: bool,
     name: Option<String>,
@@ -276,7 +276,7 @@ pub(crate) enum ToolEnd {
     Failed,
     Cancelled,
     TurnEnd,
-    Over(Over),
+    Connection(EndCause),
 }
 
 impl OpenToolCall {
@@ -284,14 +284,14 @@ impl OpenToolCall {
         policy: &Policy,
         span: SpanHandle,
         turn: Option<SpanHandle>,
-        started: Started,
+        span_name: ToolSpanName,
     ) -> Self {
         let content = Content::is_wanted(policy).then(Box::default);
         Self {
             span,
             turn,
             is_by_client: false,
-            started,
+            span_name,
             is_announced: false,
             name: None,
             kind: None,
@@ -308,7 +308,7 @@ impl OpenToolCall {
     /// Merges an update.
     pub(crate) fn update(&mut self, policy: &Policy, report: &ToolReport<'_>) {
         self.is_announced |= report.announces();
-        if !self.started.named && self.name.is_none() {
+        if !self.span_name.named && self.name.is_none() {
             self.name = report.given_name();
         }
         if let Some(kind) = report.kind() {
@@ -338,9 +338,9 @@ impl OpenToolCall {
     ) -> (Option<Cow<'static, str>>, Status, Attributes, Attributes) {
         let mut attributes = Attributes::default();
         let mut renamed = None;
-        if !self.started.named {
+        if !self.span_name.named {
             let name = self.name.unwrap_or_else(|| tool_name(None, None, self.kind.as_ref()));
-            renamed = (name != self.started.name).then(|| span_name(&name));
+            renamed = (name != self.span_name.name).then(|| span_name(&name));
             attributes.set(keys::GEN_AI_TOOL_NAME, name);
         }
         let kind = self.kind.as_ref().unwrap_or(&ToolKind::Other);
@@ -395,7 +395,7 @@ impl ToolEnd {
                 attributes.set(keys::ACP_TOOL_END, keys::end::TURN_END);
                 Status::Unset
             }
-            Self::Over(over) => over.set(keys::ACP_TOOL_END, attributes),
+            Self::Connection(cause) => cause.set(keys::ACP_TOOL_END, attributes),
         }
     }
 }

@@ -189,14 +189,14 @@ const fn usage(metric: &'static Metric, usage: &'static str) -> Row {
 
 /// Data of a span that is kept until its end.
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct PendingMeasurement {
     of: Operation,
     started: Duration,
     attributes: Vec<Attribute>,
     pub(crate) tool_calls: i64,
 }
 
-impl Measured {
+impl PendingMeasurement {
     /// Returns the data to keep for a span that starts, or `None` if it has no metrics.
     pub(crate) fn start(
         rows: [&'static [Row]; 2],

@@ -8,7 +8,7 @@ use jsonrpc_core::{Kind, PeekError, Peeked, peek_member};
 /// A line with a context. The three parts, concatenated, are the line to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Injected<'a> {
+pub struct Injection<'a> {
     /// The bytes of the line before the change.
     pub before: &'a [u8],
     /// The inserted text. It replaces the word `null` if that was the value of `_meta`, and the
@@ -18,7 +18,7 @@ pub struct Injected<'a> {
     pub after: &'a [u8],
 }
 
-impl Injected<'_> {
+impl Injection<'_> {
     /// Concatenates the parts.
     pub fn to_line(&self) -> Vec<u8> {
         [self.before, self.inserted.as_bytes(), self.after].concat()
@@ -88,7 +88,7 @@ pub fn inject<'a>(
     message: &Peeked<'a>,
     trace: Option<&TraceContext>,
     baggage: Option<&Baggage>,
-) -> Result<Option<Injected<'a>>, InjectError> {
+) -> Result<Option<Injection<'a>>, InjectError> {
     if message.kind() == Kind::Response {
         return Err(InjectError::Response);
     }
@@ -133,7 +133,7 @@ pub fn inject<'a>(
 
 /// Merges the replacements of parts of a line, each with its offset and length, into one that
 /// covers them.
-fn merged(line: &[u8], mut changes: Vec<(usize, usize, String)>) -> Option<Injected<'_>> {
+fn merged(line: &[u8], mut changes: Vec<(usize, usize, String)>) -> Option<Injection<'_>> {
     changes.sort_unstable();
     let from = changes.first()?.0;
     let mut at = from;
@@ -177,7 +177,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn put(self, line: &'a [u8], members: &str) -> Injected<'a> {
+    fn put(self, line: &'a [u8], members: &str) -> Injection<'a> {
         match self {
             Self::Meta(meta) => into_object(line, meta, members),
             Self::Params(params) => into_object(line, params, &format!("\"_meta\":{{{members}}}")),
@@ -195,7 +195,7 @@ impl<'a> Place<'a> {
 }
 
 /// Inserts members before the closing brace of an object in the line.
-fn into_object<'a>(line: &'a [u8], object: &str, members: &str) -> Injected<'a> {
+fn into_object<'a>(line: &'a [u8], object: &str, members: &str) -> Injection<'a> {
     let close = offset(line, object) + object.len().saturating_sub(1);
     let is_empty = object.bytes().skip(1).all(|byte| byte.is_ascii_whitespace() || byte == b'}');
     let comma = if is_empty { "" } else { "," };
@@ -207,8 +207,8 @@ fn offset(line: &[u8], part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(line.as_ptr().addr())
 }
 
-fn pieces(line: &[u8], from: usize, to: usize, inserted: String) -> Injected<'_> {
+fn pieces(line: &[u8], from: usize, to: usize, inserted: String) -> Injection<'_> {
     let before = line.get(..from).unwrap_or(line);
     let after = line.get(to..).unwrap_or_default();
-    Injected { before, inserted, after }
+    Injection { before, inserted, after }
 }

@@ -20,8 +20,8 @@ impl Tracker {
         let Some(id) = members.session() else { return };
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(turn) = session.turns.first_mut() else { return };
-        turn.learned.read_notification(&self.active, method, params);
-        if let Some((cost, true)) = turn.learned.cost {
+        turn.values.read_notification(&self.active, method, params);
+        if let Some((cost, true)) = turn.values.cost {
             let cost = Money::of_unnamed(cost);
             turn.on_cost(cost.clone());
             session.cost = Some(cost);

@@ -1,5 +1,5 @@
 //! Permission requests.
-use super::work::{OpenPermission, Work};
+use super::response_effect::{OpenPermission, ResponseEffect};
 use super::{OpenRequest, Tracker};
 use crate::acp::lifecycle::{self, RequestCall};
 use crate::acp::members::Members;
@@ -37,7 +37,11 @@ impl Tracker {
         let span = self.spans.start(start);
         let permission =
             OpenPermission { options: options.unwrap_or_default(), asked: self.spans.now(), tool };
-        OpenRequest { span, work: Work::Permission(Box::new(permission)), is_tool: false }
+        OpenRequest {
+            span,
+            effect: ResponseEffect::Permission(Box::new(permission)),
+            is_tool: false,
+        }
     }
 
     pub(super) fn on_permission(

@@ -13,10 +13,10 @@ pub(super) fn attributes(kind: &str, update: &str) -> Option<Attributes> {
     let entries = match kind {
         "plan" => Some(wire::decode_serde::<List>(update).ok()?.entries),
         "plan_update" => wire::decode_serde::<PlanUpdate>(update).ok()?.plan.entries,
-        _ => Some(Counted::default()),
+        _ => Some(EntryCount::default()),
     };
     let mut attributes = Attributes::default();
-    if let Some(Counted { entries, completed }) = entries {
+    if let Some(EntryCount { entries, completed }) = entries {
         attributes.set(keys::ACP_PLAN_ENTRIES, entries);
         attributes.set(keys::ACP_PLAN_COMPLETED, completed);
     }
@@ -26,12 +26,12 @@ pub(super) fn attributes(kind: &str, update: &str) -> Option<Attributes> {
 /// The decoded part of a plan. Invalid entries decode as an empty list.
 #[derive(Deserialize)]
 struct Plan {
-    entries: Option<Counted>,
+    entries: Option<EntryCount>,
 }
 
 #[derive(Deserialize)]
 struct List {
-    entries: Counted,
+    entries: EntryCount,
 }
 
 #[derive(Deserialize)]
@@ -41,28 +41,28 @@ struct PlanUpdate {
 
 /// Number of entries of a plan.
 #[derive(Default)]
-struct Counted {
+struct EntryCount {
     entries: i64,
     completed: i64,
 }
 
-impl<'de> Deserialize<'de> for Counted {
+impl<'de> Deserialize<'de> for EntryCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Counting)
+        deserializer.deserialize_seq(EntryVisitor)
     }
 }
 
-struct Counting;
+struct EntryVisitor;
 
-impl<'de> Visitor<'de> for Counting {
-    type Value = Counted;
+impl<'de> Visitor<'de> for EntryVisitor {
+    type Value = EntryCount;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the entries of a plan")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Counted, A::Error> {
-        let mut counted = Counted::default();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<EntryCount, A::Error> {
+        let mut counted = EntryCount::default();
         while let Some(entry) = entries.next_element::<Entry<'_>>()? {
             counted.entries += 1;
             counted.completed += i64::from(entry.status == "completed");

@@ -1,5 +1,5 @@
 //! Requests and their responses.
-use super::{OpenRequest, Tracker, Work};
+use super::{OpenRequest, ResponseEffect, Tracker};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, RequestCall};
 use crate::acp::members::Members;
@@ -62,8 +62,8 @@ impl Tracker {
             (Some(error), _) => Err(self.decode::<ErrorObject>(error)),
             (None, result) => Ok(result.unwrap_or("null")),
         };
-        match &request.work {
-            Work::Prompt(session) => self.end_turn(session, request.span, outcome),
+        match &request.effect {
+            ResponseEffect::Prompt(session) => self.end_turn(session, request.span, outcome),
             _ => self.end_request(request, outcome),
         }
     }
@@ -72,7 +72,8 @@ impl Tracker {
     /// recorded. Returns whether it was handled.
     pub(super) fn on_answered(&mut self, asker: Direction, head: &mut Head<'_>) -> bool {
         let Some(id) = answered(head) else { return false };
-        let ends = |request: &OpenRequest| !request.is_tool && request.work.ends_with_any_result();
+        let ends =
+            |request: &OpenRequest| !request.is_tool && request.effect.ends_with_any_result();
         let Some(request) = self.requests.remove_if(asker, &id, ends) else { return false };
         self.end_request(request, Ok("{}"));
         true
@@ -87,7 +88,7 @@ impl Tracker {
         let content = self.policy.records_content().then(|| wire::decode::<PromptRequest>(params));
         let content = content.and_then(Result::ok);
         let key = call.session.unwrap_or_default();
-        let dropped = OpenRequest { span: None, work: Work::Other, is_tool: false };
+        let dropped = OpenRequest { span: None, effect: ResponseEffect::Other, is_tool: false };
         let Some(session) = self.sessions.get_or_insert(key) else {
             self.spans.dropped_spans += 1;
             return dropped;
@@ -102,7 +103,8 @@ impl Tracker {
         let kind = lifecycle::span_kind(call.direction);
         let (parent, baggage) = remote(meta);
         let mut start = self.spans.next(parent, kind, name, attributes);
-        (start.baggage, start.links) = (baggage, session.take_links());
+        start.baggage = baggage;
+        start.links = session.take_links();
         let Some(span) = self.spans.start(start) else { return dropped };
         let kind = TurnKind::Prompt;
         let cost = session.cost.clone();
@@ -111,7 +113,7 @@ impl Tracker {
         turn.input = input.filter(|_| in_event);
         turn.reasoning_level = session.reasoning_level.clone().filter(|_| in_event);
         session.turns.push(turn);
-        OpenRequest { span: Some(span), work: Work::Prompt(clip(key)), is_tool: false }
+        OpenRequest { span: Some(span), effect: ResponseEffect::Prompt(clip(key)), is_tool: false }
     }
 
     fn start_request(
@@ -120,17 +122,17 @@ impl Tracker {
         meta: Option<&str>,
         params: &str,
     ) -> OpenRequest {
-        let work = Work::of(
+        let effect = ResponseEffect::of(
             call.direction,
             call.method,
             call.session,
             params,
             self.policy.records_content(),
         );
-        match &work {
+        match &effect {
             // The response contains the session.
-            Work::NewSession => call.session = None,
-            Work::LoadSession { id, .. } => {
+            ResponseEffect::NewSession => call.session = None,
+            ResponseEffect::LoadSession { id, .. } => {
                 if let Some(session) = self.sessions.get_or_insert(id) {
                     session.loading += 1;
                 }
@@ -154,7 +156,8 @@ impl Tracker {
         } else {
             let attributes = Attributes::of_span_in(core::mem::take(&mut self.spare));
             // The response contains the version used from now on.
-            let peers = if let Work::Initialize(peers) = &work { peers } else { &self.peers };
+            let peers =
+                if let ResponseEffect::Initialize(peers) = &effect { peers } else { &self.peers };
             let (name, attributes) = lifecycle::start(&self.policy, peers, call, attributes);
             (name, lifecycle::span_kind(call.direction), attributes)
         };
@@ -165,7 +168,7 @@ impl Tracker {
             self.spans.details(span, event::DETAILS, in_event);
         }
         let is_tool = is_client_tool && client_request::has_result(&self.policy);
-        OpenRequest { span, work, is_tool }
+        OpenRequest { span, effect, is_tool }
     }
 
     /// Returns the parent of an agent request: the only running tool call, else the turn.
@@ -220,7 +223,7 @@ impl Tracker {
             && let Some(session) = self.sessions.get_mut(session)
             && let Some(turn) = session.turns.iter_mut().find(|turn| turn.span == span)
         {
-            turn.learned.read_answer(&self.active, result);
+            turn.values.read_answer(&self.active, result);
         }
         let how = match (&outcome, &answer) {
             (Err(Some(error)), _) => TurnEnd::Failed(error),
@@ -232,14 +235,14 @@ impl Tracker {
     }
 
     fn end_request(&mut self, request: OpenRequest, outcome: Result<&str, Option<ErrorObject>>) {
-        let OpenRequest { span, work, is_tool } = request;
+        let OpenRequest { span, effect, is_tool } = request;
         let mut attributes = Attributes::default();
         if let (true, Ok(result), Some(span)) = (is_tool, &outcome, span) {
             let details = client_request::result(&self.policy, result);
             attributes.extend(details.span);
             self.spans.details(span, event::DETAILS, details.event);
         }
-        if let Work::LoadSession { id, is_replayed } = &work
+        if let ResponseEffect::LoadSession { id, is_replayed } = &effect
             && let Some(session) = self.sessions.get_mut(id)
         {
             session.loading = session.loading.saturating_sub(1);
@@ -249,7 +252,7 @@ impl Tracker {
         }
         let status = match outcome {
             Ok(result) => {
-                self.on_result(span, work, result, &mut attributes);
+                self.on_result(span, effect, result, &mut attributes);
                 Status::Unset
             }
             Err(Some(error)) => lifecycle::failure(&self.policy, &error, &mut attributes),
@@ -264,12 +267,12 @@ impl Tracker {
     fn on_result(
         &mut self,
         span: Option<SpanHandle>,
-        work: Work,
+        effect: ResponseEffect,
         result: &str,
         attributes: &mut Attributes,
     ) {
-        match work {
-            Work::Initialize(peers) => {
+        match effect {
+            ResponseEffect::Initialize(peers) => {
                 self.start_over(span);
                 self.peers = *peers;
                 if !self.peers.on_initialized(result) {
@@ -279,18 +282,20 @@ impl Tracker {
                 self.peers.set_protocol_version(attributes);
                 self.set_agent();
             }
-            Work::NewSession => self.on_new_session(result, attributes),
-            Work::ForkSession(origin) => self.on_fork(&origin, result, attributes),
-            Work::LoadSession { id, .. } => self.on_loaded(&id, result),
-            Work::SetConfigOption(id) => self.on_options(&id, result),
-            Work::SetModel { session, model } => {
+            ResponseEffect::NewSession => self.on_new_session(result, attributes),
+            ResponseEffect::ForkSession(origin) => self.on_fork(&origin, result, attributes),
+            ResponseEffect::LoadSession { id, .. } => self.on_loaded(&id, result),
+            ResponseEffect::SetConfigOption(id) => self.on_options(&id, result),
+            ResponseEffect::SetModel { session, model } => {
                 if let Some(session) = self.sessions.get_or_insert(&session) {
                     session.model = Some(model);
                 }
             }
-            Work::EndSession(id) => self.on_session_ended(&id),
-            Work::Permission(permission) => self.on_permission(result, &permission, attributes),
-            Work::TerminalExit(terminal) => {
+            ResponseEffect::EndSession(id) => self.on_session_ended(&id),
+            ResponseEffect::Permission(permission) => {
+                self.on_permission(result, &permission, attributes)
+            }
+            ResponseEffect::TerminalExit(terminal) => {
                 let response = self.decode::<WaitForTerminalExitResponse>(object(result));
                 let Some(response) = response else { return };
                 attributes.set_some(keys::PROCESS_EXIT_CODE, response.exit_code.map(i64::from));
@@ -300,13 +305,13 @@ impl Tracker {
                     session.terminals.on_exit(&id, &response);
                 }
             }
-            Work::TerminalOutput(session, id) => {
+            ResponseEffect::TerminalOutput(session, id) => {
                 let limit = self.policy.content_limits.tool_bytes;
                 if let Some(session) = self.sessions.get_mut(&session) {
                     session.terminals.on_output(&id, result, limit);
                 }
             }
-            Work::Prompt(_) | Work::Other => {}
+            ResponseEffect::Prompt(_) | ResponseEffect::Other => {}
         }
     }
 
@@ -330,13 +335,13 @@ impl Tracker {
     /// two, so it counts for the new request.
     fn end_reused(&mut self, sender: Direction, id: &RequestId) {
         let Some(request) = self.requests.remove(sender, id) else { return };
-        if let (Work::Prompt(session), Some(span)) = (&request.work, request.span) {
+        if let (ResponseEffect::Prompt(session), Some(span)) = (&request.effect, request.span) {
             let policy = &self.policy;
             let spans = &mut self.spans;
             let how = TurnEnd::IdReused;
             self.sessions.end_turn(policy, spans, session, span, how);
         } else {
-            if let Work::LoadSession { id, .. } = &request.work
+            if let ResponseEffect::LoadSession { id, .. } = &request.effect
                 && let Some(session) = self.sessions.get_mut(id)
             {
                 session.loading = session.loading.saturating_sub(1);
@@ -355,8 +360,10 @@ impl Tracker {
         if self.requests.len() >= self.limits.open_spans {
             let spans = &self.spans;
             self.requests.retain(|request| {
-                matches!(request.work, Work::Prompt(_) | Work::LoadSession { .. })
-                    || request.span.is_some_and(|span| spans.is_open(span))
+                matches!(
+                    request.effect,
+                    ResponseEffect::Prompt(_) | ResponseEffect::LoadSession { .. }
+                ) || request.span.is_some_and(|span| spans.is_open(span))
             });
         }
         self.requests.len() < self.limits.open_spans

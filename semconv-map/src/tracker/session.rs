@@ -5,7 +5,7 @@ use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
 use crate::acp::terminals::Terminals;
 use crate::acp::tool_call::{OpenToolCall, ToolEnd, ToolReport};
 use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
-use crate::close::Over;
+use crate::close::EndCause;
 use crate::keys::{self, event, link};
 use crate::policy::Policy;
 use crate::span::{Link, SpanHandle};
@@ -39,7 +39,7 @@ pub(super) struct Session {
     /// Cost of the session, if known.
     pub(super) cost: Option<Money>,
     /// State before the client initialized again, restored when the session is loaded.
-    former: Option<Former>,
+    former: Option<FormerState>,
     /// Number of `session/load` requests without a response.
     pub(super) loading: usize,
     /// Whether updates before the next prompt are replayed: the session was loaded, and some agents
@@ -79,7 +79,7 @@ impl EndedTool {
 
 /// State that a loaded session continues from.
 #[derive(Debug)]
-struct Former {
+struct FormerState {
     cost: Option<Money>,
     tokens: Tokens,
 }
@@ -87,13 +87,14 @@ struct Former {
 impl Session {
     /// Handles the creation of the session. Previous state under the same id is dropped.
     pub(super) fn begin(&mut self) {
-        (self.former, self.last_turn) = (None, None);
+        self.former = None;
+        self.last_turn = None;
         self.cost.get_or_insert_default();
     }
 
     /// Handles the loading of the session, which continues from its previous state.
     pub(super) fn resume(&mut self) {
-        if let Some(Former { cost, tokens }) = self.former.take() {
+        if let Some(FormerState { cost, tokens }) = self.former.take() {
             self.cost = self.cost.take().or(cost);
             self.tokens = tokens;
         }
@@ -215,7 +216,7 @@ impl Session {
     ) {
         let Some(at) = self.turns.iter().position(|turn| turn.span == span) else { return };
         let tools = match how {
-            TurnEnd::Over(over) => ToolEnd::Over(over),
+            TurnEnd::Connection(cause) => ToolEnd::Connection(cause),
             _ => ToolEnd::TurnEnd,
         };
         self.end_tools(policy, spans, tools, |tool| tool.turn == Some(span));
@@ -289,7 +290,7 @@ impl Sessions {
             }
         }
         let below = match how {
-            TurnEnd::Over(_) => how,
+            TurnEnd::Connection(_) => how,
             _ => TurnEnd::ParentEnded,
         };
         while let Some(at) = self.subagents.iter().rposition(|it| ending.contains(&it.span)) {
@@ -335,7 +336,7 @@ impl Sessions {
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
-        over: Over,
+        cause: EndCause,
         picks: impl Fn(SpanHandle) -> bool,
     ) {
         let turns = self.sessions.iter().flat_map(|(id, session)| {
@@ -343,10 +344,10 @@ impl Sessions {
         });
         let turns: Vec<_> = turns.filter(|(span, _)| picks(*span)).collect();
         for (span, id) in turns {
-            self.end_turn(policy, spans, &id, span, TurnEnd::Over(over));
+            self.end_turn(policy, spans, &id, span, TurnEnd::Connection(cause));
         }
         for session in self.sessions.values_mut() {
-            session.end_tools(policy, spans, ToolEnd::Over(over), |tool| picks(tool.span));
+            session.end_tools(policy, spans, ToolEnd::Connection(cause), |tool| picks(tool.span));
         }
     }
 
@@ -363,7 +364,7 @@ impl Sessions {
             let before = core::mem::take(session);
             self.change -= i64::from(before.is_active);
             let Session { turns, tools, last_turn, last_seen, former, cost, tokens, .. } = before;
-            let former = Some(former.unwrap_or(Former { cost, tokens }));
+            let former = Some(former.unwrap_or(FormerState { cost, tokens }));
             *session = Session { turns, tools, last_turn, last_seen, former, ..Session::default() };
         }
     }

@@ -1,5 +1,5 @@
 //! New, loaded, forked and closed sessions.
-use super::{Tracker, Work};
+use super::{ResponseEffect, Tracker};
 use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip};
 use crate::json::member;
@@ -52,7 +52,7 @@ impl Tracker {
     /// Returns whether a session is being forked.
     pub(super) fn is_forking(&self) -> bool {
         let mut requests = self.requests.of(Direction::Sent);
-        requests.any(|request| matches!(request.work, Work::ForkSession(_)))
+        requests.any(|request| matches!(request.effect, ResponseEffect::ForkSession(_)))
     }
 
     pub(super) fn on_options(&mut self, id: &str, result: &str) {

@@ -2,7 +2,7 @@
 use super::{Counters, Limits};
 use crate::attribute::{Attribute, Attributes};
 use crate::keys;
-use crate::metric::{Measured, Measurement, Metric, MetricValue, Row};
+use crate::metric::{Measurement, Metric, MetricValue, PendingMeasurement, Row};
 use crate::policy::Policy;
 use crate::span::{Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
 use alloc::borrow::Cow;
@@ -41,7 +41,7 @@ struct OpenSpan {
     children: usize,
     events: usize,
     dropped_events: u32,
-    measured: Option<Box<Measured>>,
+    measured: Option<Box<PendingMeasurement>>,
 }
 
 impl Spans {
@@ -127,7 +127,8 @@ impl Spans {
             Parent::Span(span) => Some(*span),
             Parent::Root | Parent::Remote(_) => None,
         };
-        let measured = self.rows.and_then(|rows| Measured::start(rows, time, kind, attributes));
+        let measured =
+            self.rows.and_then(|rows| PendingMeasurement::start(rows, time, kind, attributes));
         let measured = measured.map(Box::new);
         if let Some(above) = parent.and_then(|parent| self.get_mut(parent)) {
             above.children += 1;

@@ -186,7 +186,7 @@ impl Tracker {
         }
         let answer = Answer::of_idle(update);
         if let Some(turn) = session.turn() {
-            turn.learned.read_answer(&self.active, update);
+            turn.values.read_answer(&self.active, update);
         }
         self.sessions.on_idle(&self.policy, &mut self.spans, id, &answer);
     }

@@ -69,7 +69,9 @@ fn content_is_recorded_by_policy() {
                 keys
             };
             let run = run(policy(|policy| {
-                (policy.content, policy.titles, policy.paths) = (capture, titles, paths);
+                policy.content = capture;
+                policy.titles = titles;
+                policy.paths = paths;
             }));
             let shown = format!("{capture:?}, titles {titles:?}, paths {paths:?}");
             assert_eq!(
@@ -131,7 +133,8 @@ fn redaction_receives_every_text() {
     for content in [Capture::Span, Capture::Event] {
         for profile in [Profile::V1_41, Profile::GENAI_DEV] {
             let run = run(policy(|policy| {
-                (policy.content, policy.profile) = (content, profile);
+                policy.content = content;
+                policy.profile = profile;
                 policy.redaction = Some(redaction.clone());
             }));
             let shown: String = run
@@ -283,7 +286,8 @@ proptest! {
         let policy = policy(|policy| {
             let kept = &mut policy.content_limits;
             (kept.message_bytes, kept.part_bytes, kept.parts, kept.tool_bytes) = limits;
-            (policy.content, policy.profile) = (content, profile);
+            policy.content = content;
+            policy.profile = profile;
             policy.redaction = redacts.then(|| Redaction::new(|_, _| None));
         });
         let mut run = Run::new(policy);

@@ -24,13 +24,13 @@ const PROFILES: [Profile; 3] = [Profile::V1_39, Profile::V1_41, Profile::GENAI_D
 /// The registry of one profile.
 struct Registry {
     /// Spans, events and metrics with their attributes.
-    signals: BTreeMap<&'static str, BTreeMap<&'static str, Known>>,
+    signals: BTreeMap<&'static str, BTreeMap<&'static str, KnownAttribute>>,
     deprecated: BTreeSet<&'static str>,
     values: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct KnownAttribute {
     kind: &'static str,
     level: &'static str,
 }
@@ -50,7 +50,7 @@ impl Registry {
                 let (name, kind) = attribute.split_once(' ').unwrap();
                 let attributes = signal.and_then(|signal| registry.signals.get_mut(signal));
                 if let (Some(attributes), Some(level)) = (attributes, said) {
-                    attributes.insert(name, Known { kind, level });
+                    attributes.insert(name, KnownAttribute { kind, level });
                 }
                 continue;
             }
@@ -73,7 +73,7 @@ impl Registry {
     }
 
     /// Returns the attributes of a signal, which has to exist.
-    fn signal(&self, name: &str) -> &BTreeMap<&'static str, Known> {
+    fn signal(&self, name: &str) -> &BTreeMap<&'static str, KnownAttribute> {
         self.signals.get(name).unwrap_or_else(|| panic!("no {name} here"))
     }
 

@@ -27,7 +27,8 @@ proptest! {
             other => other,
         };
         let mut policy = Policy::default();
-        (policy.profile, policy.content) = (profile, Capture::SpanAndEvent);
+        policy.profile = profile;
+        policy.content = Capture::SpanAndEvent;
         if verbatim {
             policy.finish_reason = FinishReasonPolicy::Verbatim;
         }

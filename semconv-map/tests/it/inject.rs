@@ -5,7 +5,7 @@ use jsonrpc_core::peek;
 use proptest::prelude::*;
 use semconv_map::Policy;
 use semconv_map::trace_context::{
-    Baggage, InjectError, Injected, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS, TraceContext,
+    Baggage, InjectError, Injection, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS, TraceContext,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn inject<'a>(
     line: &'a [u8],
     trace: Option<&TraceContext>,
     baggage: Option<&Baggage>,
-) -> Result<Option<Injected<'a>>, InjectError> {
+) -> Result<Option<Injection<'a>>, InjectError> {
     semconv_map::trace_context::inject(&peek(line)?, trace, baggage)
 }
 

@@ -41,7 +41,10 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
 
 fn limits() -> Limits {
     let mut limits = Limits::default();
-    (limits.sessions, limits.open_spans, limits.records, limits.events_per_span) = (4, 8, 32, 2);
+    limits.sessions = 4;
+    limits.open_spans = 8;
+    limits.records = 32;
+    limits.events_per_span = 2;
     limits
 }
 
@@ -64,7 +67,10 @@ proptest! {
         if content {
             policy.content = Capture::SpanAndEvent;
             let limits = &mut policy.content_limits;
-            (limits.message_bytes, limits.part_bytes, limits.parts, limits.tool_bytes) = (2000, 1000, 8, 1000);
+            limits.message_bytes = 2000;
+            limits.part_bytes = 1000;
+            limits.parts = 8;
+            limits.tool_bytes = 1000;
         }
         let mut tracker = Tracker::with_limits(policy, limits());
         for (direction, line) in &lines {
@@ -78,7 +84,8 @@ proptest! {
     #[test]
     fn memory_of_rpc_connections_is_bounded(lines in prop::collection::vec(lines(), 70..90)) {
         let mut policy = Policy::default();
-        (policy.record_metrics, policy.record_notifications) = (true, true);
+        policy.record_metrics = true;
+        policy.record_notifications = true;
         let mut tracker = RpcTracker::with_limits(policy, Protocol::McpClient, limits());
         for (direction, line) in &lines {
             tracker.handle_line(*direction, Duration::ZERO, line.as_bytes());

@@ -201,7 +201,8 @@ fn early_profile_records_content_of_client_tools() {
         (Profile::GENAI_DEV, Capture::Event, false, 1),
     ] {
         let mut policy = Policy::default();
-        (policy.profile, policy.content) = (profile, content);
+        policy.profile = profile;
+        policy.content = content;
         let mut run = Run::new(policy);
         run.line(C2A, &prompt(1, "s"));
         run.line(A2C, &request(7, "fs/read_text_file", params.clone()));
@@ -227,7 +228,8 @@ const EARLY_KINDS: [&str; 9] =
 /// A session with the policies that reproduce the early design.
 fn early_run() -> Run {
     let mut policy = Policy::default();
-    (policy.profile, policy.provider) = (Profile::V1_39, ProviderPolicy::Prefixed);
+    policy.profile = Profile::V1_39;
+    policy.provider = ProviderPolicy::Prefixed;
     policy.tool_type = ToolTypePolicy::ByKind;
     policy.network_transport = Some("pipe".into());
     let mut run = Run::new(policy);
@@ -311,7 +313,8 @@ fn early_design_of_tools_is_reproduced() {
 #[test]
 fn early_profile_follows_its_design() {
     let mut policy = Policy::default();
-    (policy.profile, policy.content) = (Profile::V1_39, Capture::Span);
+    policy.profile = Profile::V1_39;
+    policy.content = Capture::Span;
     policy.record_metrics = true;
     let mut run = Run::new(policy);
     run.line(C2A, &prompt(1, "s"));
@@ -338,7 +341,8 @@ fn early_profile_follows_its_design() {
 fn event_of_a_turn_describes_the_inference() {
     for (profile, has_inference) in [(Profile::V1_41, false), (Profile::GENAI_DEV, true)] {
         let mut policy = Policy::default();
-        (policy.profile, policy.content) = (profile, Capture::Event);
+        policy.profile = profile;
+        policy.content = Capture::Event;
         let mut run = Run::new(policy);
         run.line(C2A, &request(0, "session/new", json!({ "cwd": "/", "mcpServers": [] })));
         let option = |id, category, value| json!({ "id": id, "name": id, "category": category, "type": "select", "currentValue": value, "options": [] });

@@ -146,7 +146,7 @@ fn peeked(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) ->
 
 /// A request, a response, or both, with the same id.
 #[derive(Clone, Debug)]
-struct Said {
+struct Exchange {
     asker: Direction,
     id: &'static str,
     method: Option<&'static str>,
@@ -154,7 +154,7 @@ struct Said {
     answer: Option<&'static str>,
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn said() -> impl Strategy<Value = Exchange> {
     let asker = prop::sample::select(vec![C2A, A2C]);
     let id = prop::sample::select(vec![
         "7",
@@ -205,7 +205,7 @@ fn said() -> impl Strategy<Value = Said> {
     ]);
     let method = prop::option::weighted(0.8, methods);
     let answer = prop::option::weighted(0.8, answers);
-    (asker, id, method, answer).prop_map(|(asker, id, method, answer)| Said {
+    (asker, id, method, answer).prop_map(|(asker, id, method, answer)| Exchange {
         asker,
         id,
         method,
@@ -215,10 +215,13 @@ fn said() -> impl Strategy<Value = Said> {
 
 /// The lines of a connection, followed by a turn that shows what was learned. Responses contain
 /// `space`.
-fn lines<'a>(said: &'a [Said], space: &'a str) -> impl Iterator<Item = (Direction, Vec<u8>)> + 'a {
+fn lines<'a>(
+    said: &'a [Exchange],
+    space: &'a str,
+) -> impl Iterator<Item = (Direction, Vec<u8>)> + 'a {
     let params =
         r#"{"sessionId":"s","modelId":"m","path":"/p","toolCall":{"toolCallId":"t"},"options":[]}"#;
-    let said = said.iter().flat_map(move |Said { asker, id, method, answer }| {
+    let said = said.iter().flat_map(move |Exchange { asker, id, method, answer }| {
         let answerer = if *asker == A2C { C2A } else { A2C };
         let request = method.map(|method| {
             let line =

@@ -56,7 +56,8 @@ fn cumulative_usage_becomes_usage_by_turn() {
         [(UsagePolicy::PerTurn, by_turn), (UsagePolicy::Cumulative, cumulative)]
     {
         let mut policy = Policy::default();
-        (policy.usage, policy.profile) = (policy_of, Profile::GENAI_DEV);
+        policy.usage = policy_of;
+        policy.profile = Profile::GENAI_DEV;
         let mut run = Run::new(policy);
         for (id, [input, output, read, written, thought]) in counts.into_iter().enumerate() {
             run.line(C2A, &prompt(id, "s"));

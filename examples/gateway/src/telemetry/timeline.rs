@@ -282,12 +282,12 @@ mod tests {
     use futures::StreamExt;
     use opentelemetry::InstrumentationScope;
     use semconv_map::trace_context::TraceContext;
-    use traces::otlp::{Ids, OwnSpan, Sampling};
+    use traces::otlp::{Ids, OwnSpan, TraceSampling};
 
     fn span(name: &'static str, parent: Option<&TraceContext>) -> OwnSpan {
         let scope = InstrumentationScope::builder("test").build();
         let kind = SpanKind::Internal;
-        let sampling = Sampling::default();
+        let sampling = TraceSampling::default();
         OwnSpan::start(scope, &mut Ids::random(), name, kind, parent, sampling, UNIX_EPOCH)
     }
 

@@ -69,7 +69,9 @@ impl Write for Parts {
         } else {
             if self.size > 0 && !self.is_in_line {
                 let (file, path) = create_numbered(&self.base).map_err(|error| error.source)?;
-                (self.file, self.path, self.size) = (file, path, 0);
+                self.file = file;
+                self.path = path;
+                self.size = 0;
             }
             bytes.get(..line).unwrap_or(bytes)
         };
@@ -93,7 +95,8 @@ impl Output for Parts {
                 Ok(()) => {
                     // The file has both names if the old one cannot be removed.
                     let _ = fs::remove_file(&self.path);
-                    (self.path, self.base) = (path.clone(), base.to_owned());
+                    self.path = path.clone();
+                    self.base = base.to_owned();
                     return Some(path);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

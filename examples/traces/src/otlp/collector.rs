@@ -3,7 +3,7 @@
 use super::backend::Backend;
 use super::exemplars::Exemplars;
 use super::http_client::{Cause, Client};
-use super::metric_client::{GrpcClient, MetricClient, Outgoing, Way};
+use super::metric_client::{GrpcClient, MetricClient, MetricTransport, Outgoing};
 use super::signal::{Signal, Transport};
 use super::tls::Tls;
 use super::{ExportError, Program, variable};
@@ -253,12 +253,12 @@ impl MetricCollector {
     pub fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
         let _context = runtime.enter();
         let cause = Cause::default();
-        let (way, protocol) = match address.transport.over_http() {
-            None => (Way::Grpc(address.grpc_client(&cause)?), Protocol::HttpBinary),
-            Some(protocol) => (Way::Http(address.http_client(&cause)?), protocol),
+        let (transport, protocol) = match address.transport.over_http() {
+            None => (MetricTransport::Grpc(address.grpc_client(&cause)?), Protocol::HttpBinary),
+            Some(protocol) => (MetricTransport::Http(address.http_client(&cause)?), protocol),
         };
         let outgoing = Outgoing::default();
-        let client = MetricClient { way, outgoing: Arc::clone(&outgoing) };
+        let client = MetricClient { transport, outgoing: Arc::clone(&outgoing) };
         let builder = OtlpMetricExporter::builder().with_http().with_protocol(protocol);
         let exporter = address.set_up_http(builder, client).build();
         let endpoint = address.url;

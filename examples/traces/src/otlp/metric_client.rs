@@ -29,13 +29,13 @@ pub(crate) type Outgoing = Arc<Mutex<ExportMetricsServiceRequest>>;
 
 #[derive(Debug)]
 pub(crate) struct MetricClient {
-    pub(crate) way: Way,
+    pub(crate) transport: MetricTransport,
     pub(crate) outgoing: Outgoing,
 }
 
 /// Transport of the message.
 #[derive(Debug)]
-pub(crate) enum Way {
+pub(crate) enum MetricTransport {
     Http(Client),
     Grpc(GrpcClient),
 }
@@ -97,12 +97,12 @@ impl GrpcClient {
 impl HttpClient for MetricClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let message = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match &self.way {
-            Way::Http(client) => {
+        match &self.transport {
+            MetricTransport::Http(client) => {
                 let body = body(&request, &message)?;
                 client.send_bytes(request.map(|_| body)).await
             }
-            Way::Grpc(client) => client.send(request, message).await,
+            MetricTransport::Grpc(client) => client.send(request, message).await,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Spans of the program itself, which enclose the spans of the tracker.
 
 use crate::otlp::ids::Ids;
-use crate::otlp::sampling::Sampling;
+use crate::otlp::sampling::TraceSampling;
 use crate::otlp::spans::{new_context, span_context};
 use opentelemetry::trace::{Link, SpanId, SpanKind, Status};
 use opentelemetry::{InstrumentationScope, KeyValue};
@@ -27,7 +27,7 @@ impl OwnSpan {
         name: impl Into<Cow<'static, str>>,
         kind: SpanKind,
         parent: Option<&TraceContext>,
-        sampling: Sampling,
+        sampling: TraceSampling,
         now: SystemTime,
     ) -> Self {
         let context = new_context(parent, true, None, sampling, ids);

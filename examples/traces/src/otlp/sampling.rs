@@ -9,21 +9,21 @@ use semconv_map::trace_context::TraceContext;
 ///
 /// Spec: [Built-in samplers](https://opentelemetry.io/docs/specs/otel/trace/sdk/#built-in-samplers)
 #[derive(Clone, Copy, Debug)]
-pub struct Sampling {
+pub struct TraceSampling {
     /// Whether the decision of a remote parent is adopted.
     follows_parent: bool,
     /// The sampled fraction of other traces.
     share: f64,
 }
 
-impl Default for Sampling {
+impl Default for TraceSampling {
     /// Samples every trace.
     fn default() -> Self {
         Self { follows_parent: false, share: 1.0 }
     }
 }
 
-impl Sampling {
+impl TraceSampling {
     /// Reads `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. By default, all traces are
     /// sampled except those with an unsampled remote parent. An invalid value is reported and
     /// ignored.

@@ -4,7 +4,7 @@
 //! so the span data is created directly.
 
 use crate::otlp::ids::Ids;
-use crate::otlp::sampling::Sampling;
+use crate::otlp::sampling::TraceSampling;
 use crate::otlp::setup::{Caller, Setup, is_setup};
 use opentelemetry::trace::{
     Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId,
@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(crate) struct Spans {
     scope: InstrumentationScope,
     ids: Ids,
-    pub(crate) sampling: Sampling,
+    pub(crate) sampling: TraceSampling,
     /// Baggage keys of a request that are recorded as attributes of its span.
     pub(crate) baggage: Vec<String>,
     pub(crate) setup: Setup,
@@ -42,7 +42,7 @@ impl Spans {
         Self {
             scope,
             ids,
-            sampling: Sampling::default(),
+            sampling: TraceSampling::default(),
             baggage: Vec::new(),
             setup: Setup::default(),
             caller: Caller::default(),
@@ -164,7 +164,7 @@ pub(crate) fn new_context(
     parent: Option<&TraceContext>,
     is_remote: bool,
     joined: Option<TraceId>,
-    sampling: Sampling,
+    sampling: TraceSampling,
     ids: &mut Ids,
 ) -> TraceContext {
     let trace = match (parent, joined) {

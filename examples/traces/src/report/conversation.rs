@@ -35,7 +35,7 @@ pub(crate) struct Conversation {
     pub(crate) omitted: usize,
     is_v2: bool,
     turns: usize,
-    requests: BTreeMap<(Direction, RequestId), Asked>,
+    requests: BTreeMap<(Direction, RequestId), OpenRequest>,
     now: (Duration, u64),
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Choice {
 
 /// A request without a response.
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     method: String,
     session: Option<usize>,
     params: Option<Box<RawValue>>,
@@ -156,7 +156,7 @@ impl Conversation {
         }
         let needs_params = method == "session/set_mode" || method.starts_with("terminal/");
         let params = params.filter(|_| needs_params).map(ToOwned::to_owned);
-        let asked = Asked { method: method.to_owned(), session, params, question };
+        let asked = OpenRequest { method: method.to_owned(), session, params, question };
         if self.requests.len() < MAX_REQUESTS {
             self.requests.insert((direction, id), asked);
         }
@@ -182,7 +182,7 @@ impl Conversation {
         outcome: Result<&RawValue, ErrorObject>,
     ) {
         let Some(asked) = self.requests.remove(&(direction.reversed(), id)) else { return };
-        let Asked { method, session, params, question } = asked;
+        let OpenRequest { method, session, params, question } = asked;
         if let Some((item, options)) = question {
             self.answer(session, item, &options, outcome.as_ref().ok().copied());
         }

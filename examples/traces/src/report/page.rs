@@ -1,6 +1,6 @@
 //! The HTML page of a report.
 
-use super::Reading;
+use super::RecordedSession;
 use super::conversation::{Conversation, Item, ItemKind};
 use super::look::{DETAILS, Detail, LEAST, Look, MAX_PAGE, Privacy};
 use super::overview;
@@ -49,7 +49,7 @@ pub(crate) fn security_policy() -> String {
 }
 
 /// Creates the page of a session, with as much detail as fits into [`MAX_PAGE`].
-pub(crate) fn of(reading: &Reading, privacy: &Privacy, live: Option<Live<'_>>) -> String {
+pub(crate) fn of(reading: &RecordedSession, privacy: &Privacy, live: Option<Live<'_>>) -> String {
     let mut page = String::new();
     let limited = DETAILS.into_iter().map(|detail| (detail, MAX_PAGE));
     for (detail, max_page) in limited.chain([(LEAST, usize::MAX)]) {
@@ -65,7 +65,7 @@ pub(crate) fn of(reading: &Reading, privacy: &Privacy, live: Option<Live<'_>>) -
 
 /// Writer of a page.
 struct Page<'a> {
-    reading: &'a Reading,
+    reading: &'a RecordedSession,
     look: Look<'a>,
     live: Option<Live<'a>>,
 }

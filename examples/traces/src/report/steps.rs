@@ -1,6 +1,6 @@
 //! A session as a list of steps, to compare it with another one.
 
-use super::Reading;
+use super::RecordedSession;
 use super::conversation::{Item, ItemKind};
 use super::look::Privacy;
 use super::talk::shown_block;
@@ -11,12 +11,12 @@ use acp_types::session_state::{Entry, MessageKind};
 const MAX_STEP: usize = 200;
 
 /// Returns the steps as text. Times and ids are not part of them.
-pub(crate) fn steps_of(reading: &Reading, privacy: &Privacy) -> Vec<String> {
+pub(crate) fn steps_of(reading: &RecordedSession, privacy: &Privacy) -> Vec<String> {
     let items = reading.conversation.items.iter();
     items.filter_map(|item| step(reading, privacy, item)).collect()
 }
 
-fn step(reading: &Reading, privacy: &Privacy, item: &Item) -> Option<String> {
+fn step(reading: &RecordedSession, privacy: &Privacy, item: &Item) -> Option<String> {
     let talk = item.session.and_then(|at| reading.conversation.sessions.get(at));
     let text = match &item.kind {
         ItemKind::Turn(number, _) => format!("Turn {number}"),

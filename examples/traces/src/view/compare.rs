@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::html::{Address, document, navigation};
-use super::library::{Library, Unavailable};
+use super::library::{Library, PageError};
 use crate::report::{escaped, steps_of};
 use crate::summary::{SESSION_COLUMNS, sessions};
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl Side {
     }
 }
 
-fn side(library: &mut Library, name: &str) -> Result<Side, Unavailable> {
+fn side(library: &mut Library, name: &str) -> Result<Side, PageError> {
     let privacy = library.privacy().clone();
     let path = library.find(name)?.path;
     let reading = library.open(name)?.reading();

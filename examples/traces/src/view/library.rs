@@ -1,7 +1,7 @@
 //! The transcripts of a folder, read as far as they are written.
 
 use super::ViewOptions;
-use crate::report::{Privacy, Reading};
+use crate::report::{Privacy, RecordedSession};
 use crate::summary::sessions;
 use crate::transcript::{Reader, TranscriptOptions};
 use acp_types::lint::{Finding, Linter};
@@ -39,7 +39,7 @@ pub(crate) struct Library {
     privacy: Privacy,
     options: TranscriptOptions,
     /// The transcripts in memory, in order of their last use.
-    opened: Vec<Opened>,
+    opened: Vec<LoadedTranscript>,
     /// Sizes and rows of listed transcripts.
     rows: BTreeMap<PathBuf, (u64, Rows)>,
 }
@@ -49,7 +49,7 @@ type Rows = Vec<Vec<Value>>;
 
 /// A transcript.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct TranscriptFile {
     /// Name in URLs: the path.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
@@ -59,7 +59,7 @@ pub(crate) struct Listed {
 
 /// A page is not available.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unavailable {
+pub(crate) enum PageError {
     #[error("there is no transcript `{0}`")]
     Unknown(String),
     #[error("cannot read {name}: {source}")]
@@ -98,21 +98,23 @@ impl Library {
     ///
     /// # Errors
     /// A path cannot be read.
-    pub(crate) fn transcripts(&self) -> Result<Vec<Listed>, Unavailable> {
+    pub(crate) fn transcripts(&self) -> Result<Vec<TranscriptFile>, PageError> {
         let mut listed = Vec::new();
         for path in &self.paths {
             let unreadable =
-                |source| Unavailable::Unreadable { name: path.display().to_string(), source };
+                |source| PageError::Unreadable { name: path.display().to_string(), source };
             let metadata = fs::metadata(path).map_err(unreadable)?;
             if !metadata.is_dir() {
-                listed.extend(Listed::new(path, &metadata));
+                listed.extend(TranscriptFile::new(path, &metadata));
                 continue;
             }
             for entry in fs::read_dir(path).map_err(unreadable)? {
                 let path = entry.map_err(unreadable)?.path();
                 if path.extension().is_some_and(|it| it == "jsonl" || it == "jsons") {
                     let metadata = fs::metadata(&path).ok();
-                    listed.extend(metadata.and_then(|metadata| Listed::new(&path, &metadata)));
+                    listed.extend(
+                        metadata.and_then(|metadata| TranscriptFile::new(&path, &metadata)),
+                    );
                 }
             }
         }
@@ -126,15 +128,15 @@ impl Library {
     ///
     /// # Errors
     /// The transcript is unknown, or the folder cannot be read.
-    pub(crate) fn find(&self, name: &str) -> Result<Listed, Unavailable> {
+    pub(crate) fn find(&self, name: &str) -> Result<TranscriptFile, PageError> {
         let mut listed = self.transcripts()?.into_iter();
-        listed.find(|it| it.name == name).ok_or_else(|| Unavailable::Unknown(name.to_owned()))
+        listed.find(|it| it.name == name).ok_or_else(|| PageError::Unknown(name.to_owned()))
     }
 
     /// Returns the rows of the sessions of a transcript. Without a change of its size, it is not
     /// read again. An unreadable transcript has no rows.
-    pub(crate) fn rows(&mut self, transcript: &Listed) -> Rows {
-        let Listed { name, path, size, .. } = transcript;
+    pub(crate) fn rows(&mut self, transcript: &TranscriptFile) -> Rows {
+        let TranscriptFile { name, path, size, .. } = transcript;
         if let Some((known, rows)) = self.rows.get(path)
             && known == size
         {
@@ -155,32 +157,32 @@ impl Library {
     ///
     /// # Errors
     /// The transcript is unknown, cannot be read, or has another format.
-    pub(crate) fn open(&mut self, name: &str) -> Result<&mut Opened, Unavailable> {
+    pub(crate) fn open(&mut self, name: &str) -> Result<&mut LoadedTranscript, PageError> {
         let listed = self.find(name)?;
         let known = self.opened.iter().position(|opened| opened.path == listed.path);
         let mut opened = match known {
             Some(at) => self.opened.remove(at),
-            None => Opened::new(&listed.path, self.reader(), self.policy.clone()),
+            None => LoadedTranscript::new(&listed.path, self.reader(), self.policy.clone()),
         };
         if listed.size < opened.read {
             // Another file has the name.
-            opened = Opened::new(&listed.path, self.reader(), self.policy.clone());
+            opened = LoadedTranscript::new(&listed.path, self.reader(), self.policy.clone());
         }
         opened
             .update()
-            .map_err(|source| Unavailable::Unreadable { name: name.to_owned(), source })?;
+            .map_err(|source| PageError::Unreadable { name: name.to_owned(), source })?;
         if let Some(problem) = opened.problem.clone() {
-            return Err(Unavailable::Invalid { name: name.to_owned(), problem });
+            return Err(PageError::Invalid { name: name.to_owned(), problem });
         }
         if self.opened.len() == MAX_OPEN {
             self.opened.remove(0);
         }
         self.opened.push(opened);
-        self.opened.last_mut().ok_or_else(|| Unavailable::Unknown(name.to_owned()))
+        self.opened.last_mut().ok_or_else(|| PageError::Unknown(name.to_owned()))
     }
 }
 
-impl Listed {
+impl TranscriptFile {
     fn new(path: &Path, metadata: &Metadata) -> Option<Self> {
         let size = metadata.len();
         let modified = metadata.modified().ok()?;
@@ -192,10 +194,10 @@ impl Listed {
 
 /// A transcript in memory.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct LoadedTranscript {
     path: PathBuf,
     reader: Reader,
-    reading: Reading,
+    reading: RecordedSession,
     linter: Linter,
     pub(crate) findings: Vec<Finding>,
     /// Number of bytes of the complete lines that were read.
@@ -204,12 +206,12 @@ pub(crate) struct Opened {
     problem: Option<String>,
 }
 
-impl Opened {
+impl LoadedTranscript {
     fn new(path: &Path, reader: Reader, policy: Policy) -> Self {
         Self {
             path: path.to_owned(),
             reader,
-            reading: Reading::new(policy),
+            reading: RecordedSession::new(policy),
             linter: Linter::default(),
             findings: Vec::new(),
             read: 0,
@@ -218,7 +220,7 @@ impl Opened {
     }
 
     /// Returns the session. Open spans last until its latest message.
-    pub(crate) fn reading(&mut self) -> &Reading {
+    pub(crate) fn reading(&mut self) -> &RecordedSession {
         self.reading.extend();
         &self.reading
     }

@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::html::{Address, document, navigation};
-use super::library::{Library, MAX_BYTES, Unavailable};
+use super::library::{Library, MAX_BYTES, PageError};
 use crate::report::{Privacy, escaped, span_of_time};
 use acp_types::lint::{Finding, Severity};
 use core::time::Duration;
@@ -28,7 +28,7 @@ pub(super) fn page(library: &mut Library, name: &str, from: u64) -> Page {
     let mut reader = library.reader();
     let path = library.find(name)?.path;
     let findings = library.open(name)?.findings.clone();
-    let unreadable = |source| Unavailable::Unreadable { name: name.to_owned(), source };
+    let unreadable = |source| PageError::Unreadable { name: name.to_owned(), source };
     let file = File::open(&path).map_err(unreadable)?;
     let lines = BufReader::new(file.take(MAX_BYTES)).split(b'\n');
     let mut rows = String::new();

@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::html::{Address, navigation, refreshed};
-use super::library::{Library, Listed};
+use super::library::{Library, TranscriptFile};
 use crate::report::escaped;
 use crate::summary::SESSION_COLUMNS;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub(super) fn page(library: &mut Library) -> Page {
 }
 
 /// Returns the cells of the sessions of a transcript, without those of the file.
-fn cells_of(library: &mut Library, transcript: &Listed) -> Vec<String> {
+fn cells_of(library: &mut Library, transcript: &TranscriptFile) -> Vec<String> {
     // Narrow pages show the name of the column before the value.
     let cell = |(name, value): (&&str, &Value)| {
         let name = name.replace('_', " ");

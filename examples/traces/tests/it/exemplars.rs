@@ -26,14 +26,14 @@ const DURATIONS: [&str; 4] = [
 type Metrics = BTreeMap<String, Metric>;
 
 /// Telemetry of a session with a turn.
-struct Told {
+struct SessionTelemetry {
     metrics: Metrics,
     spans: Vec<Span>,
     /// Standard error.
     said: String,
 }
 
-impl Told {
+impl SessionTelemetry {
     /// Runs a session over gRPC, with these variables.
     fn with(variables: &[(&str, &str)]) -> Self {
         let collector = Collector::start();
@@ -77,7 +77,7 @@ fn number(exemplar: &Exemplar) -> f64 {
 }
 
 /// Asserts that each exemplar of a duration refers to a span of that duration.
-fn assert_name_spans(told: &Told) {
+fn assert_name_spans(told: &SessionTelemetry) {
     for name in DURATIONS {
         let exemplars = of_metric(&told.metrics[name]);
         assert!(!exemplars.is_empty(), "{name}");
@@ -95,7 +95,7 @@ fn assert_name_spans(told: &Told) {
 
 #[test]
 fn exemplars_name_spans_that_were_exported() {
-    let told = Told::with(&[]);
+    let told = SessionTelemetry::with(&[]);
     assert_eq!(told.said, "");
     assert_name_spans(&told);
     for protocol in ["http/protobuf", "http/json"] {
@@ -104,7 +104,7 @@ fn exemplars_name_spans_that_were_exported() {
         let said = turn(acp_traces(&options));
         let (traces, metrics) = collector.spans_and_metrics();
         let metrics = by_name(metrics.message());
-        assert_name_spans(&Told { metrics, spans: traces.trace().spans, said });
+        assert_name_spans(&SessionTelemetry { metrics, spans: traces.trace().spans, said });
     }
 }
 
@@ -130,7 +130,7 @@ fn ids_are_hexadecimal_in_json() {
 
 #[test]
 fn bucket_has_at_most_one_exemplar() {
-    let told = Told::with(&[]);
+    let told = SessionTelemetry::with(&[]);
     let histograms = told.metrics.values().filter(|it| matches!(it.data, Some(Data::Histogram(_))));
     for (metric, point) in histograms.flat_map(|it| points(it).iter().map(move |point| (it, point)))
     {
@@ -156,7 +156,7 @@ fn bucket_has_at_most_one_exemplar() {
 #[test]
 fn exemplars_do_not_change_sums_and_counts() {
     let counted = |filter| {
-        let metrics = Told::with(&[(FILTER, filter)]).metrics;
+        let metrics = SessionTelemetry::with(&[(FILTER, filter)]).metrics;
         let count = |metric: &Metric| match metric.data.as_ref().unwrap() {
             Data::Histogram(it) => it.data_points.iter().map(|it| it.count).collect(),
             Data::Sum(it) => vec![it.data_points.len() as u64],
@@ -184,7 +184,7 @@ fn environment_selects_the_exemplars() {
         (&[UNSAMPLED, (FILTER, "always_on")], true, false),
         (&[NO_SPANS, (FILTER, "always_on")], true, false),
     ] {
-        let told = Told::with(variables);
+        let told = SessionTelemetry::with(variables);
         assert_eq!(told.said, "", "{variables:?}");
         assert!(told.metrics.contains_key("acp.prompt.duration"), "{variables:?}");
         let exemplars = told.exemplars();
@@ -200,7 +200,7 @@ fn environment_selects_the_exemplars() {
 #[test]
 fn open_sessions_are_exemplars_only_of_always_on() {
     for (filter, expected) in [("trace_based", 0), ("always_on", 1)] {
-        let told = Told::with(&[(FILTER, filter)]);
+        let told = SessionTelemetry::with(&[(FILTER, filter)]);
         let exemplars = of_metric(&told.metrics["acp.session.active"]);
         assert_eq!(exemplars.len(), expected, "{filter}");
         assert!(exemplars.iter().all(|it| matches!(it.value, Some(Value::AsInt(_)))));
@@ -209,7 +209,7 @@ fn open_sessions_are_exemplars_only_of_always_on() {
 
 #[test]
 fn invalid_filter_is_reported() {
-    let told = Told::with(&[(FILTER, "now_and_then")]);
+    let told = SessionTelemetry::with(&[(FILTER, "now_and_then")]);
     let expected = "acp-traces: OTEL_METRICS_EXEMPLAR_FILTER is \"now_and_then\", expected an exemplar filter: ignored\n";
     assert_eq!(told.said, expected);
     assert_name_spans(&told);

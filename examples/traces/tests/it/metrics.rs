@@ -215,10 +215,10 @@ fn metrics_go_with_headers_and_compressed() {
 }
 
 /// Rejects metrics and counts the attempts.
-struct Refusing(Status, Arc<AtomicUsize>);
+struct RefusingCollector(Status, Arc<AtomicUsize>);
 
 #[tonic::async_trait]
-impl MetricsService for Refusing {
+impl MetricsService for RefusingCollector {
     async fn export(
         &self,
         _: Request<ExportMetricsServiceRequest>,
@@ -261,7 +261,7 @@ fn retryable_grpc_failures_are_retried() {
         let context = runtime.enter();
         let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let url = format!("http://{}", incoming.local_addr().unwrap());
-        let service = MetricsServiceServer::new(Refusing(status, Arc::clone(&asked)));
+        let service = MetricsServiceServer::new(RefusingCollector(status, Arc::clone(&asked)));
         runtime.spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
         drop(context);
         let said = refused(&url, "grpc", &[]);

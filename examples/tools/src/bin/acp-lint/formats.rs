@@ -109,7 +109,8 @@ pub(crate) fn junit(files: &[String], items: &[Item]) -> String {
         }
         let failed = by_rule.values().filter(|items| items.iter().any(|item| item.fails)).count();
         let count = by_rule.len().max(1);
-        (cases, failures) = (cases + count, failures + failed);
+        cases += count;
+        failures += failed;
         let name = escaped(file);
         let mut suite = String::new();
         for (rule, items) in &by_rule {

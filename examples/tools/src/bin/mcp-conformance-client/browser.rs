@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The metadata document that the suite expects.
 const METADATA_URL: &str = "https://conformance-test.local/client-metadata.json";
 
-struct Approves {
+struct BrowserApproval {
     http: reqwest::Client,
     redirect: Mutex<Option<String>>,
 }
@@ -34,12 +34,12 @@ pub(crate) async fn sign_in(url: &str, context: &Value) -> Result<SignIn, Box<dy
     options.registration = text("issuer")
         .zip(text("client_id"))
         .map(|(issuer, id)| ClientRegistration::new(issuer, id, text("client_secret")));
-    let browser = Approves { http: http.clone(), redirect: Mutex::default() };
+    let browser = BrowserApproval { http: http.clone(), redirect: Mutex::default() };
     Ok(SignIn::new(http, url, options, None, Arc::new(browser))?.with_signer(key))
 }
 
 #[async_trait]
-impl Browser for Approves {
+impl Browser for BrowserApproval {
     async fn open(&self, url: &str) -> io::Result<()> {
         let response = self.http.get(url).send().await.map_err(io::Error::other)?;
         let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());

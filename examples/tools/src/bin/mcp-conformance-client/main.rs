@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let _ = default_provider().install_default();
     let sign_in = Arc::new(browser::sign_in(&url, &context).await?);
     let http = reqwest::Client::new();
-    let handler = Arc::new(Accepts);
+    let handler = Arc::new(DefaultAnswers);
     let client = McpClient::connect(http, &url, options, handler, Some(sign_in)).await?;
     if scenario.contains("skills") || scenario.starts_with("sep-2640-client-") {
         return show_skills(&client, &scenario).await;
@@ -113,10 +113,10 @@ fn example(schema: &Raw) -> Value {
 }
 
 /// Accepts every request and keeps the defaults of forms.
-struct Accepts;
+struct DefaultAnswers;
 
 #[async_trait]
-impl Handler for Accepts {
+impl Handler for DefaultAnswers {
     async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject> {
         let answer = match request {
             ServerRequest::Elicit(params) => {

@@ -39,13 +39,13 @@ pub(crate) async fn identity(
     let mut grant = Grant::JwtBearer;
     let assertions: Option<Arc<dyn Assertions>> = if let Some(pem) = text("private_key_pem") {
         grant = Grant::ClientAssertion;
-        Some(Arc::new(Signs { key: read_key(&pem)?, id: id.clone() }))
+        Some(Arc::new(KeyAssertions { key: read_key(&pem)?, id: id.clone() }))
     } else if let Some(jwt) = text("valid_jwt") {
-        Some(Arc::new(Given(jwt)))
+        Some(Arc::new(FixedAssertion(jwt)))
     } else if let Some(subject) = text("idp_id_token") {
         let endpoint = text("idp_token_endpoint").ok_or("expected an identity provider")?;
         let id = text("idp_client_id").ok_or("expected an id at the identity provider")?;
-        Some(Arc::new(Exchanges { http: http.clone(), endpoint, id, subject }))
+        Some(Arc::new(TokenExchange { http: http.clone(), endpoint, id, subject }))
     } else {
         grant = Grant::ClientSecret;
         None
@@ -71,13 +71,13 @@ fn read_key(pem: &str) -> Result<Es256Key, Box<dyn Error>> {
 }
 
 /// Signs JWTs with ES256.
-struct Signs {
+struct KeyAssertions {
     key: Es256Key,
     id: String,
 }
 
 #[async_trait]
-impl Assertions for Signs {
+impl Assertions for KeyAssertions {
     async fn assertion(&self, request: &AssertionRequest) -> io::Result<String> {
         let now = since_1970().as_secs();
         let header = json!({ "alg": "ES256", "typ": "JWT" });
@@ -93,17 +93,17 @@ impl Assertions for Signs {
 }
 
 /// The identity of a workload.
-struct Given(String);
+struct FixedAssertion(String);
 
 #[async_trait]
-impl Assertions for Given {
+impl Assertions for FixedAssertion {
     async fn assertion(&self, _: &AssertionRequest) -> io::Result<String> {
         Ok(self.0.clone())
     }
 }
 
 /// Exchanges the identity of a user for a grant (ID-JAG) at the identity provider.
-struct Exchanges {
+struct TokenExchange {
     http: Client,
     endpoint: String,
     id: String,
@@ -111,7 +111,7 @@ struct Exchanges {
 }
 
 #[async_trait]
-impl Assertions for Exchanges {
+impl Assertions for TokenExchange {
     async fn assertion(&self, request: &AssertionRequest) -> io::Result<String> {
         let pairs = [
             ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),

@@ -1,6 +1,8 @@
 //! Tools, prompts and resources that the official conformance suite expects of a server.
 use crate::context;
-use crate::fixture::{Does, Fixture, FixturePrompt, FixtureTool, Rounds, answers, fill, requests};
+use crate::fixture::{
+    Fixture, FixtureAction, FixturePrompt, FixtureTool, Rounds, answers, fill, requests,
+};
 use async_trait::async_trait;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
@@ -214,27 +216,27 @@ impl Service for Conformance {
         };
         let done = || CallOutcome::from(CallToolResult::new([text_block("done")]));
         match does {
-            Does::Give(result) => {
+            FixtureAction::Give(result) => {
                 let result = fill(result, &value(&call.arguments));
                 match serde_json::from_value::<CallToolResult>(result) {
                     Ok(result) => result.into(),
                     Err(error) => CallOutcome::Failed(invalid(&error.to_string())),
                 }
             }
-            Does::Ask(asks) => match (self.ask(call, asks), &asks.then) {
+            FixtureAction::Ask(asks) => match (self.ask(call, asks), &asks.then) {
                 (Ok(CallOutcome::Done(_)), Some(tool)) => {
                     self.go_on_with(tool, call, context).await
                 }
                 (answer, _) => answer.unwrap_or_else(CallOutcome::Failed),
             },
-            Does::Progress => {
+            FixtureAction::Progress => {
                 for progress in [0.0, 50.0, 100.0] {
                     context.progress(progress, Some(100.0), None);
                     tokio::time::sleep(STEP).await;
                 }
                 done()
             }
-            Does::Log(lines) => {
+            FixtureAction::Log(lines) => {
                 for line in lines {
                     if let Ok(line) = Raw::from_value(line) {
                         context.log(LoggingLevel::Info, None, line);
@@ -243,15 +245,15 @@ impl Service for Conformance {
                 }
                 done()
             }
-            Does::Context => context::answer(call),
-            Does::ChangeTools => {
+            FixtureAction::Context => context::answer(call),
+            FixtureAction::ChangeTools => {
                 self.has_more.fetch_not(Ordering::SeqCst);
                 if let Some(endpoint) = self.endpoint.get().and_then(Weak::upgrade) {
                     endpoint.tools_changed();
                 }
                 done()
             }
-            Does::EndStream => {
+            FixtureAction::EndStream => {
                 tokio::time::sleep(STEP).await;
                 context.end_stream();
                 tokio::time::sleep(STEP).await;

@@ -21,13 +21,13 @@ pub(crate) struct Fixture {
 #[derive(Debug, Deserialize)]
 pub(crate) struct FixtureTool {
     pub(crate) tool: Tool,
-    pub(crate) does: Does,
+    pub(crate) does: FixtureAction,
 }
 
 /// Behavior of a tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Does {
+pub(crate) enum FixtureAction {
     /// Returns this result. `$name` stands for an argument.
     Give(Value),
     /// Asks, round by round, and then returns the answers.

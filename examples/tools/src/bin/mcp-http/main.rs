@@ -230,7 +230,8 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     let skills = args.skills.as_deref().map(read_skills).transpose()?.map(Arc::new);
     let service = Arc::new(Conformance::new(plugins, Box::new(states(&key)), skills)?);
 
-    (options.hosts, options.origins) = (args.host, args.origin);
+    options.hosts = args.host;
+    options.origins = args.origin;
     let endpoint = Endpoint::new(Arc::clone(&service) as Arc<_>, options);
     service.serve_at(&endpoint);
     let swept = Arc::clone(&service);

@@ -19,7 +19,7 @@ struct Slow {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoArguments {}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct File {
@@ -40,7 +40,7 @@ struct Name {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Asked {
+struct NameArguments {
     user_name: Name,
 }
 
@@ -73,14 +73,14 @@ pub(crate) fn task_tools() -> Result<[PluginTool; 6], DefinitionError> {
             .elicits::<NoElicitations>()
             .execute(slow)?,
         tool("failing_job", "Fails", required.clone()).elicits::<NoElicitations>().execute(
-            |_: Nothing, _| async {
+            |_: NoArguments, _| async {
                 tokio::time::sleep(JOB).await;
                 Err::<(), _>(PluginError::failed("this job always fails"))
             },
         )?,
         tool("protocol_error_job", "Breaks", optional.clone())
             .elicits::<NoElicitations>()
-            .execute(|_: Nothing, _| async {
+            .execute(|_: NoArguments, _| async {
                 tokio::time::sleep(JOB).await;
                 let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "this job always breaks");
                 Err::<(), _>(PluginError::Protocol(error))
@@ -91,7 +91,7 @@ pub(crate) fn task_tools() -> Result<[PluginTool; 6], DefinitionError> {
         tool("multi_input", "Asks two things at once", optional).elicits::<Both>().execute(both)?,
         tool("greet_later", "Greets, after a while", required)
             .elicits::<NoElicitations>()
-            .execute(|asked: Asked, _| async move {
+            .execute(|asked: NameArguments, _| async move {
                 tokio::time::sleep(JOB).await;
                 Ok(format!("Hello, {}!", asked.user_name.name))
             })?,
@@ -111,7 +111,7 @@ async fn delete(file: File, ctx: PluginContext<Deleting>) -> Result<String, Plug
     })
 }
 
-async fn both(_: Nothing, ctx: PluginContext<Both>) -> Result<String, PluginError> {
+async fn both(_: NoArguments, ctx: PluginContext<Both>) -> Result<String, PluginError> {
     let who = ctx.elicit::<Who>("Who?", &Empty {});
     let really = ctx.elicit::<Really>("Really?", &Empty {});
     let (who, really) = tokio::join!(who, really);

@@ -1,5 +1,5 @@
 //! Live agents over HTTP.
-use crate::agui_verify::program::{Said, run, run_with};
+use crate::agui_verify::program::{ProgramOutput, run, run_with};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::produce::Run;
@@ -57,7 +57,7 @@ fn answer(events: &[Event], encoding: Encoding) -> Response {
 }
 
 /// Runs the program with these agents.
-fn against(path: &str, args: &[&str]) -> Said {
+fn against(path: &str, args: &[&str]) -> ProgramOutput {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}{path}", listener.local_addr().expect("an address"));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

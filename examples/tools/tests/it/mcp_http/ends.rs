@@ -68,13 +68,13 @@ fn failure(result: &Value) -> &str {
 }
 
 /// A server with a clock that the test advances.
-struct Timed {
+struct ClockedServer {
     service: Arc<PluginService>,
     world: World,
     seconds: Arc<AtomicU64>,
 }
 
-impl Timed {
+impl ClockedServer {
     async fn new(policy: SuspendPolicy, question_time: Option<Duration>) -> Self {
         let seconds = Arc::new(AtomicU64::new(0));
         let clock = Arc::clone(&seconds);
@@ -116,7 +116,7 @@ impl Timed {
 async fn call_can_be_aborted_and_expires() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay] {
         for is_aborted in [true, false] {
-            let timed = Timed::new(policy.clone(), None).await;
+            let timed = ClockedServer::new(policy.clone(), None).await;
             let params = json!({ "name": "book_flight", "arguments": trip() });
             let begun = timed.world.modern(1, "tools/call", params, &can()).send().await;
             let begun: Value = begun.expect("an answer").json().await.expect("JSON");
@@ -139,7 +139,7 @@ async fn call_can_be_aborted_and_expires() {
 
 #[tokio::test]
 async fn unanswered_question_of_a_legacy_client_expires() {
-    let timed = Timed::new(SuspendPolicy::Replay, Some(Duration::from_millis(1))).await;
+    let timed = ClockedServer::new(SuspendPolicy::Replay, Some(Duration::from_millis(1))).await;
     let session = timed.world.session(&can()).await;
     let mut events = call(&session).await;
     let question = events.message().await;
@@ -153,7 +153,7 @@ async fn unanswered_question_of_a_legacy_client_expires() {
 
 #[tokio::test]
 async fn token_expires() {
-    let timed = Timed::new(token(), None).await;
+    let timed = ClockedServer::new(token(), None).await;
     let params = json!({ "name": "book_flight", "arguments": trip() });
     let begun = timed.world.modern(1, "tools/call", params, &can()).send().await;
     let begun: Value = begun.expect("an answer").json().await.expect("JSON");

@@ -36,7 +36,8 @@ pub(crate) struct Talk {
 impl Talk {
     pub(super) fn new(id: String) -> Self {
         let mut limits = StateLimits::default();
-        (limits.entries, limits.bytes) = (MAX_ENTRIES, MAX_SESSION_BYTES);
+        limits.entries = MAX_ENTRIES;
+        limits.bytes = MAX_SESSION_BYTES;
         Self {
             id,
             state: SessionState::new(limits),

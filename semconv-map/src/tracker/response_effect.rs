@@ -11,7 +11,7 @@ use jsonrpc_core::transcript::Direction;
 
 /// Effect of the response to a request.
 #[derive(Debug)]
-pub(super) enum Work {
+pub(super) enum ResponseEffect {
     /// Contains what the client declared.
     Initialize(Box<Peers>),
     NewSession,
@@ -45,7 +45,7 @@ pub(super) struct OpenPermission {
     pub(super) tool: Option<SpanHandle>,
 }
 
-impl Work {
+impl ResponseEffect {
     /// `has_content` is whether content is recorded.
     pub(super) fn of(
         direction: Direction,
@@ -59,7 +59,7 @@ impl Work {
             let terminal = member(params, "terminalId").filter(|_| has_content);
             session().zip(terminal.map(|id| clip(&id)))
         };
-        let work = match (direction, method) {
+        let effect = match (direction, method) {
             (Direction::Sent, "initialize") => {
                 Some(Self::Initialize(Box::new(Peers::of_client(params))))
             }
@@ -83,7 +83,7 @@ impl Work {
             }
             _ => None,
         };
-        work.unwrap_or(Self::Other)
+        effect.unwrap_or(Self::Other)
     }
 
     /// Returns whether only the success of the response is recorded.

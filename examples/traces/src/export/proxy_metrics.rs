@@ -27,12 +27,12 @@ pub(crate) struct ProxyTotals {
 
 /// The instruments of the proxy.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct ProxyMetrics {
     instruments: [Counter<u64>; 9],
     last: ProxyTotals,
 }
 
-impl Own {
+impl ProxyMetrics {
     pub(crate) fn new(meter: &Meter) -> Self {
         let counter = |name, unit, description| {
             meter.u64_counter(name).with_unit(unit).with_description(description).build()

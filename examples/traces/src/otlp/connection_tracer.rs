@@ -5,7 +5,7 @@ use crate::otlp::backend::Backend;
 use crate::otlp::ids::Ids;
 use crate::otlp::logs::LogEvent;
 use crate::otlp::protocol_tracker::ProtocolTracker;
-use crate::otlp::sampling::Sampling;
+use crate::otlp::sampling::TraceSampling;
 use crate::otlp::setup::{Caller, McpSide, Setup};
 use crate::otlp::spans::{Spans, span_context};
 use core::time::Duration;
@@ -17,27 +17,27 @@ use semconv_map::assembly::Span;
 use semconv_map::metric::Measurement;
 use semconv_map::rpc::{Protocol, RpcTracker};
 use semconv_map::span::SpanHandle;
-use semconv_map::trace_context::{Injected, TRACEPARENT, TRACESTATE, inject};
+use semconv_map::trace_context::{Injection, TRACEPARENT, TRACESTATE, inject};
 use semconv_map::{Attribute, ClosedBy, Counters, Direction, Policy, Record, Tracker};
 
-/// Output of [`Tracing`].
+/// Output of [`ConnectionTracer`].
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "the value is moved to its destination at once")]
-pub enum Traced<'a> {
-    /// A span has started, with the data known so far, if starts are [enabled](Tracing::with_starts).
+pub enum TraceOutput<'a> {
+    /// A span has started, with the data known so far, if starts are [enabled](ConnectionTracer::with_starts).
     /// It is returned again when it ends.
     Started(&'a SpanData),
     /// An ended span.
     Span(SpanData),
     /// A measurement.
     Measurement(Measurement),
-    /// An event with content, if log records are [enabled](Tracing::with_logs).
+    /// An event with content, if log records are [enabled](ConnectionTracer::with_logs).
     Log(LogEvent),
 }
 
 /// A tracker, and the assembly of its records.
 #[derive(Debug)]
-pub struct Tracing {
+pub struct ConnectionTracer {
     tracker: ProtocolTracker,
     spans: Spans,
     /// Whether events with content are log records.
@@ -55,7 +55,7 @@ pub struct Tracing {
     common: Vec<KeyValue>,
 }
 
-impl Tracing {
+impl ConnectionTracer {
     /// Creates the tracing of one ACP connection with a policy.
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         Self::with_tracker(program, policy, ids, |policy| {
@@ -97,7 +97,7 @@ impl Tracing {
 
     /// Sets the sampling. The default samples all spans.
     #[must_use]
-    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+    pub fn with_sampling(mut self, sampling: TraceSampling) -> Self {
         self.spans.sampling = sampling;
         self
     }
@@ -176,27 +176,29 @@ impl Tracing {
     }
 
     /// Returns the next output. Call until it returns `None`.
-    pub fn poll(&mut self) -> Option<Traced<'_>> {
+    pub fn poll(&mut self) -> Option<TraceOutput<'_>> {
         loop {
             match self.tracker.poll()? {
-                Record::Metric(measured) => return Some(Traced::Measurement(measured)),
+                Record::Metric(measured) => return Some(TraceOutput::Measurement(measured)),
                 Record::Event(event) if self.logs && event.is_log() => {
                     if let Some(span) = self.spans.get(event.span) {
                         let span = span_context(&span.context, false);
-                        return Some(Traced::Log(LogEvent { span, event }));
+                        return Some(TraceOutput::Log(LogEvent { span, event }));
                     }
                 }
                 Record::Start(start) if self.starts => {
                     let span = start.span;
                     self.spans.handle_record(Record::Start(start));
                     let span = self.spans.get(span)?.clone();
-                    return Some(Traced::Started(self.started.insert(self.spans.data(span).0)));
+                    return Some(TraceOutput::Started(
+                        self.started.insert(self.spans.data(span).0),
+                    ));
                 }
                 record => {
                     if let Some(span) = self.spans.handle_record(record)
                         && let Some(span) = self.finish(span)
                     {
-                        return Some(Traced::Span(span));
+                        return Some(TraceOutput::Span(span));
                     }
                 }
             }
@@ -232,7 +234,7 @@ impl Tracing {
     /// A context of the client is replaced, because the span of its request is a child of it or
     /// links to it. A context of the agent is preserved, because its span is between that of the
     /// turn and that of its request.
-    pub fn inject<'a>(&self, direction: Direction, message: &Peeked<'a>) -> Option<Injected<'a>> {
+    pub fn inject<'a>(&self, direction: Direction, message: &Peeked<'a>) -> Option<Injection<'a>> {
         if message.kind() != Kind::Request {
             return None;
         }

@@ -1,12 +1,12 @@
 //! Values found by extractors, for a turn and for a tool call.
-use super::{Active, Covers, Extracted, Found, Message};
+use super::{Active, Coverage, ExtractedValue, FoundValue, Message};
 use crate::attribute::clip;
 use acp_types::v1::prompt_turn::{Usage, UsageMembers};
 use alloc::string::String;
 
 /// Values of a turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Learned {
+pub(crate) struct TurnValues {
     input: Option<u64>,
     output: Option<u64>,
     total: Option<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct Learned {
     pub(crate) model: Option<String>,
 }
 
-impl Learned {
+impl TurnValues {
     /// Reads the answer to a prompt.
     pub(crate) fn read_answer(&mut self, active: &Active, answer: &str) {
         self.read(active, |message| matches!(message, Message::Answer), answer);
@@ -36,31 +36,33 @@ impl Learned {
     fn read(&mut self, active: &Active, is_read: impl Fn(&Message) -> bool, json: &str) {
         active.each(
             is_read,
-            |path| Found::at(json, path),
+            |path| FoundValue::at(json, path),
             |row, found| {
                 let slot = match row.value {
-                    Extracted::InputTokens => &mut self.input,
-                    Extracted::OutputTokens => &mut self.output,
-                    Extracted::TotalTokens => &mut self.total,
-                    Extracted::CacheReadTokens => &mut self.cache_read,
-                    Extracted::CacheWriteTokens => &mut self.cache_write,
-                    Extracted::ReasoningTokens => &mut self.reasoning,
-                    Extracted::Cost => {
-                        let before =
-                            self.cost.map(|(cost, _)| cost).filter(|_| row.covers == Covers::Call);
+                    ExtractedValue::InputTokens => &mut self.input,
+                    ExtractedValue::OutputTokens => &mut self.output,
+                    ExtractedValue::TotalTokens => &mut self.total,
+                    ExtractedValue::CacheReadTokens => &mut self.cache_read,
+                    ExtractedValue::CacheWriteTokens => &mut self.cache_write,
+                    ExtractedValue::ReasoningTokens => &mut self.reasoning,
+                    ExtractedValue::Cost => {
+                        let before = self
+                            .cost
+                            .map(|(cost, _)| cost)
+                            .filter(|_| row.covers == Coverage::Call);
                         let cost = found.number().map(|cost| cost + before.unwrap_or_default());
-                        self.cost = cost.map(|cost| (cost, row.covers == Covers::Session));
+                        self.cost = cost.map(|cost| (cost, row.covers == Coverage::Session));
                         return;
                     }
-                    Extracted::Model => {
+                    ExtractedValue::Model => {
                         self.model = Some(clip(&found.into_text()));
                         return;
                     }
                     _ => return,
                 };
-                let before = slot.filter(|_| row.covers == Covers::Call).unwrap_or_default();
+                let before = slot.filter(|_| row.covers == Coverage::Call).unwrap_or_default();
                 *slot = found.tokens().map(|tokens| tokens.saturating_add(before));
-                self.is_of_session = row.covers == Covers::Session;
+                self.is_of_session = row.covers == Coverage::Session;
             },
         );
     }
@@ -95,7 +97,7 @@ impl ToolFacts {
     pub(crate) fn read<'a>(
         active: &Active,
         announces: bool,
-        lookup: impl Fn(&str) -> Option<Found<'a>>,
+        lookup: impl Fn(&str) -> Option<FoundValue<'a>>,
     ) -> Self {
         let mut facts = Self::default();
         let is_read = |message: &Message| match message {
@@ -104,9 +106,9 @@ impl ToolFacts {
             _ => false,
         };
         active.each(is_read, lookup, |row, found| match row.value {
-            Extracted::ToolName => facts.name = Some(clip(&found.into_text())),
-            Extracted::ToolOutput => facts.output = Some(found.into_text()),
-            Extracted::ExitCode => facts.exit_code = found.integer(),
+            ExtractedValue::ToolName => facts.name = Some(clip(&found.into_text())),
+            ExtractedValue::ToolOutput => facts.output = Some(found.into_text()),
+            ExtractedValue::ExitCode => facts.exit_code = found.integer(),
             _ => {}
         });
         facts

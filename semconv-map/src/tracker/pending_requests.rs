@@ -7,9 +7,9 @@ use jsonrpc_core::transcript::Direction;
 ///
 /// Few requests are open at a time, so a sorted vector is used. Lookups do not require an owned id.
 #[derive(Debug)]
-pub(crate) struct Unanswered<T>(Vec<(Direction, RequestId, T)>);
+pub(crate) struct PendingRequests<T>(Vec<(Direction, RequestId, T)>);
 
-impl<T> Unanswered<T> {
+impl<T> PendingRequests<T> {
     pub(crate) fn new() -> Self {
         Self(Vec::new())
     }
