@@ -16,9 +16,23 @@
 //!   machine if it is invalid or exceeds a limit.
 //! - The cancellation of a prompt, by `session/cancel` or `$/cancel_request`, is
 //!   [reported](Event::Cancelled) once. The prompt has still to be answered.
-//! - Each call ends once.
+//! - Each call ends once. The answer to a permission request selects an option that was offered.
 //! - Memory is bounded by the sum of the [`Limits`].
 //! - No event follows [`Event::Closed`].
+//!
+//! In version 2, a preview, the machine also does what needs no decision of the agent:
+//! - A prompt is answered before its work begins. `session/cancel` answers those without an answer
+//!   with [`REQUEST_CANCELLED`](jsonrpc_core::ErrorCode::REQUEST_CANCELLED), and
+//!   [withdraws](Connection::withdraw) the open calls of the session; `session/close` and
+//!   `session/delete` do so when they succeed. A prompt that was not polled is not reported.
+//! - A prompt that repeats the `idempotencyKey` of another in its session is not reported. It is
+//!   answered with the message of the first one. The keys of a connection are remembered within
+//!   [`Limits::prompt_keys`]. An agent that resumes sessions on other connections remembers them
+//!   itself: prompts of other connections are reported.
+//! - The response to a `session/resume` with `replayFrom` follows a `replay_complete`. The machine
+//!   sends it unless the agent does.
+//! - A `state_update` before the response to `session/new` or `session/fork` is sent again after
+//!   it, if the session still works.
 //!
 //! An agent that repeats its prompts:
 //!
@@ -63,7 +77,10 @@
 //! ```
 mod event;
 mod handle;
+mod openings;
 mod options;
+mod prompts;
+mod question;
 mod version;
 
 pub use crate::endpoint::{
@@ -75,14 +92,19 @@ pub use options::{Limits, Options};
 
 use crate::endpoint::{Bounds, Endpoint, line, notification};
 use crate::inbox::Room;
+use crate::ordered::Ordered;
 use crate::params::NotificationParams;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
+use alloc::vec::Vec;
 use core::time::Duration;
 pub(crate) use event::Waiting;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Notification, Request, RequestId};
+use openings::Openings;
+use prompts::{Messages, PromptKey};
+use question::Question;
 
 /// The agent's side of one ACP connection; see the [module documentation](self).
 ///
@@ -100,6 +122,12 @@ pub struct Connection {
     pub(crate) base: Endpoint<Token, OpenRequest, Waiting>,
     /// The selected version.
     version: Option<ProtocolVersion>,
+    /// Calls of sessions.
+    questions: Ordered<CallKey, Question>,
+    /// Version 2: the messages of prompts with keys.
+    messages: Messages,
+    /// Version 2: sessions that are being opened.
+    openings: Openings,
 }
 
 /// A request to the client: a call, with its method.
@@ -108,18 +136,51 @@ pub(crate) type Token = (CallKey, Cow<'static, str>);
 /// An open request of the client.
 #[derive(Debug)]
 pub(crate) struct OpenRequest {
-    /// The session of a prompt that was not cancelled.
-    turn: Option<SessionId>,
+    kind: Kind,
     is_cancelled: bool,
+}
+
+/// What an open request asks for.
+#[derive(Debug)]
+enum Kind {
+    /// A prompt of this session.
+    Prompt(SessionId),
+    /// Version 2: a prompt with a key.
+    KeyedPrompt(PromptKey),
+    /// Version 2: a repetition of a prompt with a key, which is not reported.
+    Repetition(PromptKey),
+    /// Version 2: the end of a session and its work.
+    Close(SessionId),
+    Other,
+}
+
+impl Kind {
+    /// Returns the session of a prompt.
+    fn prompted(&self) -> Option<&SessionId> {
+        match self {
+            Self::Prompt(session)
+            | Self::KeyedPrompt((session, _))
+            | Self::Repetition((session, _)) => Some(session),
+            Self::Close(_) | Self::Other => None,
+        }
+    }
 }
 
 impl Connection {
     /// Creates a connection in its initial state.
     pub fn new(options: Options) -> Self {
-        let Limits { requests, calls, events, event_bytes, diagnostics, replies } = options.limits;
+        let Limits { requests, calls, events, event_bytes, diagnostics, prompt_keys, replies } =
+            options.limits;
         let events = Room { count: events, bytes: event_bytes };
         let base = Endpoint::new(Bounds { requests, calls, replies, diagnostics, events });
-        Self { options, base, version: None }
+        Self {
+            options,
+            base,
+            version: None,
+            questions: Ordered::default(),
+            messages: Messages::new(prompt_keys),
+            openings: Openings::default(),
+        }
     }
 
     /// Returns the version that `initialize` has selected.
@@ -157,7 +218,7 @@ impl Connection {
     /// # Errors
     /// The request is already answered, or the connection is closed.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
-        self.base.reply(request, reply.into())
+        self.answer(request, reply.into().into_outcome())
     }
 
     /// Sends a notification, for example a session update. The order of notifications, calls and
@@ -166,7 +227,7 @@ impl Connection {
     /// # Errors
     /// The connection is closed.
     pub fn notify<P: NotificationParams>(&mut self, params: &P) -> Result<(), CallError> {
-        self.base.notify_line(notification(params))
+        self.notify_line(notification(params))
     }
 
     /// Sends a notification by method name.
@@ -174,7 +235,14 @@ impl Connection {
     /// # Errors
     /// The connection is closed.
     pub fn notify_raw(&mut self, method: &str, params: &Raw) -> Result<(), CallError> {
-        self.base.notify_line(line(Notification::new(method, params.as_ref())))
+        self.notify_line(line(Notification::new(method, params.as_ref())))
+    }
+
+    /// Sends a complete notification line.
+    pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
+        self.base.check_open()?;
+        self.openings.notify(&line);
+        self.base.notify_line(line)
     }
 
     /// Makes a call, for example for permission, an elicitation, a file or a terminal.
@@ -182,13 +250,18 @@ impl Connection {
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let timeout = call.timeout.unwrap_or(self.options.call_timeout);
         let deadline = Some(now.saturating_add(timeout)).filter(|at| *at < Duration::MAX);
-        self.base.call(call, |base, key, call| {
+        let question = Question::new(&call);
+        let key = self.base.call(call, |base, key, call| {
             let ended = |_| CallError::Closed(CloseReason::ClientClosed);
             let id = base.peer.register((key, call.method.clone()), deadline).map_err(ended)?;
             let request = Request::new(id.clone(), call.method, call.params.as_ref());
             base.outgoing.push(request, Purpose::Call(key));
             Ok(id)
-        })
+        });
+        if let Some(question) = question.filter(|_| self.base.calls.contains_key(&key)) {
+            self.questions.insert(key, question);
+        }
+        key
     }
 
     /// Withdraws a call with `$/cancel_request`, once. The end of the call still follows.

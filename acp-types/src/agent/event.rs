@@ -21,6 +21,9 @@ pub enum Event {
     /// `$/cancel_request`. It has still to be answered: a prompt with the stop reason `cancelled`,
     /// another request with its result or
     /// [`REQUEST_CANCELLED`](jsonrpc_core::ErrorCode::REQUEST_CANCELLED).
+    ///
+    /// In version 2, `session/cancel` refers only to prompts without an answer, and the machine has
+    /// answered them. Do not begin their work.
     Cancelled(RequestKey),
     /// The end of a call.
     CallEnded(CallKey, Result<Box<Received<ClientResponse>>, CallError>),

@@ -1,17 +1,23 @@
 //! Inputs: lines, time, and the end of the connection.
 use super::event::Waiting;
+use super::openings::Surroundings;
+use super::question::string;
 use super::version;
 use super::{
-    CallError, CallKey, ClientNotification, ClientRequest, ClientResponse, CloseReason, Connection,
-    OpenRequest, Problem, Received, RequestKey,
+    Answered, CallError, CallKey, ClientNotification, ClientRequest, ClientResponse, CloseReason,
+    Connection, Kind, OpenRequest, Problem, PromptKey, Purpose, Received, RequestKey,
 };
 use crate::endpoint::{Refusal, raw_or_empty, session_id};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
+use crate::v2::dispatch;
+use crate::v2::prompt_lifecycle::{MessageId, PromptResponse};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::{Incoming, Notification, Request};
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject, Incoming, Notification, Request};
 use serde_json::value::RawValue;
 
 impl Connection {
@@ -72,6 +78,7 @@ impl Connection {
         self.base.closed = Some(why.clone());
         self.base.outgoing.clear();
         self.base.requests.clear();
+        self.openings.clear();
         self.base.peer.handle_close();
         self.end_calls(&why);
     }
@@ -100,14 +107,97 @@ impl Connection {
         };
         match value {
             Ok(value) => {
-                let turn = session_id(request.params)
-                    .filter(|_| request.method == "session/prompt")
-                    .map(|id| SessionId::from(&*id));
-                let open = OpenRequest { turn, is_cancelled: false };
+                let kind = self.kind(request, &value);
+                if self.is_repetition(key, request, &kind) {
+                    return;
+                }
+                if self.is_v2() {
+                    self.openings.begin(key, &request.method, raw.as_str());
+                }
+                let open = OpenRequest { kind, is_cancelled: false };
                 self.base.requests.insert(key, request.id.clone(), open);
                 self.base.push(Waiting::Request(key, Box::new(Received::new(value, raw))));
             }
             Err(refusal) => self.base.refuse(key, request, refusal),
+        }
+    }
+
+    fn kind(&self, request: &Request<'_>, value: &ClientRequest) -> Kind {
+        let Some(session) = session_id(request.params).map(|id| SessionId::from(&*id)) else {
+            return Kind::Other;
+        };
+        match (&*request.method, value) {
+            (
+                "session/prompt",
+                ClientRequest::V2(dispatch::ClientRequest::PromptRequest(prompt)),
+            ) => match &prompt.idempotency_key {
+                Some(key) => Kind::KeyedPrompt((session, key.clone())),
+                None => Kind::Prompt(session),
+            },
+            ("session/prompt", _) => Kind::Prompt(session),
+            ("session/close" | "session/delete", ClientRequest::V2(_)) => Kind::Close(session),
+            _ => Kind::Other,
+        }
+    }
+
+    /// Version 2: answers a repetition of an answered prompt, or records that of an open one.
+    /// Returns whether the request is a repetition.
+    fn is_repetition(&mut self, key: RequestKey, request: &Request<'_>, kind: &Kind) -> bool {
+        let Kind::KeyedPrompt(prompt) = kind else { return false };
+        if let Some(message) = self.messages.get(prompt) {
+            let response = Raw::of(&PromptResponse::new(message.clone()));
+            self.base.respond(key, &request.id, Ok(response));
+            return true;
+        }
+        let is_open =
+            |open: &OpenRequest| matches!(&open.kind, Kind::KeyedPrompt(other) if other == prompt);
+        if self.base.requests.keys(is_open).is_empty() {
+            return false;
+        }
+        let open = OpenRequest { kind: Kind::Repetition(prompt.clone()), is_cancelled: false };
+        self.base.requests.insert(key, request.id.clone(), open);
+        true
+    }
+
+    /// Answers a request for the program, with what belongs to the answer.
+    pub(crate) fn answer(
+        &mut self,
+        key: RequestKey,
+        outcome: Result<Raw, ErrorObject>,
+    ) -> Result<(), Answered> {
+        let (id, open) = self.base.requests.remove(key).ok_or(Answered)?;
+        if let Kind::Close(session) = &open.kind
+            && outcome.is_ok()
+        {
+            self.stop(session);
+        }
+        let Surroundings { before, after } = self.openings.end(key, outcome.as_ref().ok());
+        if let Some(line) = before {
+            self.base.outgoing.push_line(line, Purpose::Notification);
+        }
+        self.base.respond(key, &id, outcome.clone());
+        if let Some(line) = after {
+            self.base.outgoing.push_line(line, Purpose::Notification);
+        }
+        if let Kind::KeyedPrompt(prompt) = open.kind {
+            self.settle(prompt, &outcome);
+        }
+        Ok(())
+    }
+
+    /// Remembers the message of a prompt, and answers its repetitions.
+    fn settle(&mut self, prompt: PromptKey, outcome: &Result<Raw, ErrorObject>) {
+        let is_it =
+            |open: &OpenRequest| matches!(&open.kind, Kind::Repetition(other) if *other == prompt);
+        for key in self.base.requests.keys(is_it) {
+            if let Some((id, _)) = self.base.requests.remove(key) {
+                self.base.respond(key, &id, outcome.clone());
+            }
+        }
+        let message =
+            outcome.as_ref().ok().and_then(|result| string(result.as_str(), &["messageId"]));
+        if let Some(message) = message {
+            self.messages.insert(prompt, MessageId::from(&*message));
         }
     }
 
@@ -139,32 +229,76 @@ impl Connection {
         let params = notification.params;
         let decoded = ClientNotification::decode(self.is_v2(), method, params);
         if let Some(received) = self.base.read(notification, decoded) {
-            if method == "session/cancel" {
-                session_id(params).into_iter().for_each(|session| self.cancel_turns(&session));
+            if method == "session/cancel"
+                && let Some(session) = session_id(params).map(|id| SessionId::from(&*id))
+            {
+                if self.is_v2() {
+                    self.stop(&session);
+                } else {
+                    self.cancel_turns(&session);
+                }
             }
             self.base.push(Waiting::Notification(received));
         }
     }
 
-    /// Cancels the prompts of a session.
-    fn cancel_turns(&mut self, session: &str) {
-        let is_turn =
-            |open: &OpenRequest| open.turn.as_ref().is_some_and(|id| id.as_str() == session);
-        for key in self.base.requests.keys(is_turn) {
+    /// Version 1: cancels the prompts of a session.
+    fn cancel_turns(&mut self, session: &SessionId) {
+        for key in self.base.requests.keys(|open| open.kind.prompted() == Some(session)) {
             self.cancel(key);
         }
     }
 
-    /// Reports the cancellation of a request, once.
-    fn cancel(&mut self, key: RequestKey) {
-        if let Some(open) = self.base.requests.get_mut(key).filter(|open| !open.is_cancelled) {
-            (open.is_cancelled, open.turn) = (true, None);
+    /// Version 2: refuses the prompts of a session without an answer, and withdraws its calls.
+    fn stop(&mut self, session: &SessionId) {
+        for key in self.base.requests.keys(|open| open.kind.prompted() == Some(session)) {
+            self.refuse_prompt(key);
+        }
+        let calls = self.questions.iter().filter(|(_, question)| question.session == *session);
+        let calls: Vec<_> = calls.map(|(call, _)| *call).collect();
+        for call in calls {
+            self.base.withdraw(call);
+        }
+    }
+
+    /// Version 2: refuses a prompt that was cancelled before it was answered. One that was polled is
+    /// reported.
+    fn refuse_prompt(&mut self, key: RequestKey) {
+        let Some((id, open)) = self.base.requests.remove(key) else { return };
+        let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+        self.base.respond(key, &id, Err(cancelled));
+        let is_it = |event: &Waiting| matches!(event, Waiting::Request(other, _) if *other == key);
+        if matches!(open.kind, Kind::Repetition(_)) {
+            return;
+        }
+        if self.base.inbox.remove(is_it) {
+            let is_end =
+                |event: &Waiting| matches!(event, Waiting::Cancelled(other) if *other == key);
+            self.base.inbox.remove(is_end);
+        } else if !open.is_cancelled {
             self.base.push(Waiting::Cancelled(key));
         }
     }
 
+    /// Reports the cancellation of a request, once. A repetition is refused instead.
+    fn cancel(&mut self, key: RequestKey) {
+        let Some(open) = self.base.requests.get_mut(key).filter(|open| !open.is_cancelled) else {
+            return;
+        };
+        if matches!(open.kind, Kind::Repetition(_)) {
+            return self.refuse_prompt(key);
+        }
+        open.is_cancelled = true;
+        self.base.push(Waiting::Cancelled(key));
+    }
+
     fn end_call(&mut self, key: CallKey, method: &str, outcome: Result<&RawValue, CallError>) {
         let is_v2 = self.is_v2();
+        let question = self.questions.remove(&key);
+        let outcome = outcome.and_then(|result| match &question {
+            Some(question) => question.check(result),
+            None => Ok(result),
+        });
         let decode = |method: &str, result: &_| ClientResponse::decode(is_v2, method, result);
         self.base.end_call(key, method, outcome, decode);
     }

@@ -59,6 +59,9 @@ pub struct Limits {
     /// Diagnostics that wait to be polled; 256 by default. Further ones are counted in
     /// [`Diagnostic::Missed`](super::Diagnostic::Missed).
     pub diagnostics: usize,
+    /// Answered prompts of version 2 with an `idempotencyKey` that are remembered; 1024 by default.
+    /// A repetition of one that is forgotten is reported like a new prompt.
+    pub prompt_keys: usize,
     /// Responses that wait to be transmitted; 4096 by default. Beyond it the connection closes with
     /// [`CloseReason::Congested`](super::CloseReason::Congested).
     pub replies: usize,
@@ -72,6 +75,7 @@ impl Default for Limits {
             events: 1024,
             event_bytes: 64 * 1024 * 1024,
             diagnostics: 256,
+            prompt_keys: 1024,
             replies: 4096,
         }
     }

@@ -59,14 +59,10 @@ pub(super) trait Machine: Send + fmt::Debug + 'static {
     fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>>;
     fn call(&mut self, call: Call) -> u64;
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError>;
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>);
 
     fn transmits(&mut self) -> usize {
         self.base().outgoing.len()
-    }
-
-    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
-        // The machine has already answered a withdrawn request, or the connection has closed.
-        let _ = self.base().reply(key, outcome.into());
     }
 
     fn request_id(&mut self, key: RequestKey) -> RequestId {
@@ -120,7 +116,12 @@ impl Machine for agent::Connection {
     }
 
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError> {
-        self.base.notify_line(line)
+        self.notify_line(line)
+    }
+
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
+        // The machine has already answered a cancelled prompt, or the connection has closed.
+        let _ = self.answer(key, outcome);
     }
 }
 
@@ -236,5 +237,10 @@ impl Machine for Client {
 
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         self.machine.notify_line(line)
+    }
+
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
+        // The machine has already answered a withdrawn request, or the connection has closed.
+        let _ = self.base().reply(key, outcome.into());
     }
 }

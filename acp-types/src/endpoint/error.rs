@@ -1,6 +1,7 @@
 //! Errors of calls and replies, and the end of a connection.
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
+use crate::v1::tool_calls::PermissionOptionId;
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -40,6 +41,9 @@ pub enum CallError {
     /// The response is not a valid message.
     #[error("invalid response of the peer: {0}")]
     Malformed(String),
+    /// The answer of the user selects an option that was not offered, which is no permission.
+    #[error("the answer selects the option {0}, which was not offered")]
+    NotOffered(PermissionOptionId),
     /// The response did not arrive in time.
     #[error("the peer did not respond in time")]
     Timeout,

@@ -1,7 +1,7 @@
 //! The agent machine: requests, versions, calls, and properties.
 use acp_types::agent::{
-    Call, CallError, ClientResponse, CloseReason, Connection, Event, Limits, Options, Reply,
-    RequestKey,
+    Call, CallError, ClientRequest, ClientResponse, CloseReason, Connection, Event, Limits,
+    Options, Reply, RequestKey,
 };
 use acp_types::v1::dispatch;
 use acp_types::v1::file_system::ReadTextFileRequest;
@@ -9,6 +9,7 @@ use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v1::prompt_turn::{
     ContentChunk, PromptResponse, SessionNotification, SessionUpdate, StopReason,
 };
+use acp_types::v2;
 use acp_types::v2::error::{ErrorData, UNSUPPORTED_PROTOCOL_VERSION};
 use core::iter;
 use core::time::Duration;
@@ -17,7 +18,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 mod laws;
+mod laws_v2;
 mod limits;
+mod version_2;
 
 const NOW: Duration = Duration::from_secs(1_000);
 

@@ -1,6 +1,6 @@
 //! Laws of the agent, for any inputs.
 use super::*;
-use acp_types::agent::{CallKey, ClientRequest, Diagnostic, Limits};
+use acp_types::agent::{CallKey, Diagnostic};
 use jsonrpc_core::ErrorCode;
 use proptest::sample::Index;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,0 +1,106 @@
+//! Sessions of version 2 that are being opened: the end of a replay, and a state that the client
+//! could not assign to a session.
+//!
+//! Spec: [Resuming Sessions](https://agentclientprotocol.com/protocol/v2/session-setup#resuming-sessions)
+use super::RequestKey;
+use super::question::string;
+use crate::endpoint::notification;
+use crate::ordered::Ordered;
+use crate::v1::session_setup::SessionId;
+use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
+use crate::v2::session_setup::ReplayComplete;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{find_member, peek};
+
+/// Openings without a response.
+#[derive(Debug, Default)]
+pub(super) struct Openings {
+    open: Ordered<RequestKey, Opening>,
+    /// The last `state_update` of sessions that work, while the name of a session is unknown to the
+    /// client.
+    states: Ordered<SessionId, Vec<u8>>,
+}
+
+/// An opening without a response.
+#[derive(Debug)]
+enum Opening {
+    /// The response names the session.
+    Unnamed,
+    /// A replay of this session without an end.
+    Replay(SessionId),
+}
+
+/// Lines before and after the response to an opening.
+#[derive(Debug, Default)]
+pub(super) struct Surroundings {
+    pub(super) before: Option<Vec<u8>>,
+    pub(super) after: Option<Vec<u8>>,
+}
+
+impl Openings {
+    pub(super) fn begin(&mut self, key: RequestKey, method: &str, params: &str) {
+        let opening = match method {
+            "session/new" | "session/fork" => Opening::Unnamed,
+            "session/resume" => {
+                // An absent start means no replay.
+                let starts = find_member(params, &["replayFrom"]).filter(|from| *from != "null");
+                let id = starts.and_then(|_| string(params, &["sessionId"]));
+                let Some(id) = id else { return };
+                Opening::Replay(SessionId::from(&*id))
+            }
+            _ => return,
+        };
+        self.open.insert(key, opening);
+    }
+
+    /// Records a notification of the program.
+    pub(super) fn notify(&mut self, line: &[u8]) {
+        if self.open.len() == 0 {
+            return;
+        }
+        let Ok(peeked) = peek(line) else { return };
+        let Some(params) = peeked.raw_params() else { return };
+        let params = params.get();
+        let Some(id) = string(params, &["sessionId"]) else { return };
+        match string(params, &["update", "sessionUpdate"]).as_deref() {
+            Some("replay_complete") => self.open.retain(
+                |_, opening| !matches!(opening, Opening::Replay(session) if session.as_str() == id),
+            ),
+            Some("state_update") => {
+                self.states.remove(&*id);
+                let state = string(params, &["update", "state"]);
+                if state.is_some_and(|state| state != "idle") {
+                    self.states.insert(SessionId::from(&*id), line.to_vec());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends an opening with this result; `None` for an error.
+    pub(super) fn end(&mut self, key: RequestKey, result: Option<&Raw>) -> Surroundings {
+        let mut lines = Surroundings::default();
+        let Some(opening) = self.open.remove(&key) else { return lines };
+        match opening {
+            Opening::Replay(session) if result.is_some() => {
+                let end = SessionUpdate::ReplayComplete(ReplayComplete::new());
+                let end = UpdateSessionNotification::new(session.as_str(), end);
+                lines.before = Some(notification(&end));
+            }
+            Opening::Unnamed => {
+                let id = result.and_then(|result| string(result.as_str(), &["sessionId"]));
+                lines.after = id.and_then(|id| self.states.remove(&*id));
+            }
+            Opening::Replay(_) => {}
+        }
+        if self.open.len() == 0 {
+            self.states.clear();
+        }
+        lines
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
