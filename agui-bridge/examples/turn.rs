@@ -2,7 +2,7 @@
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::input::{Work, work};
 use agui_bridge::jsonrpc_core::wire::decode;
-use agui_bridge::{Begun, Options, Translator};
+use agui_bridge::{Options, Translator, TurnStart};
 use agui_types::{input::RunAgentInput, sse};
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     let mut translator = Translator::new(Options::new());
-    if translator.begin_run(&input, &prompt.blocks)? != Begun::Prompt {
+    if translator.begin_run(&input, &prompt.blocks)? != TurnStart::Prompt {
         return Err("the run needs no prompt".into());
     }
     // A program sends `prompt.blocks` with `session/prompt` here.

@@ -112,7 +112,7 @@ mod output;
 mod prompt;
 mod questions;
 
-pub use output::{Lost, Output, PromptError, Question, QuestionAnswer};
+pub use output::{LostEvent, Output, PromptError, Question, QuestionAnswer};
 
 use calls::Calls;
 use questions::PendingQuestion;
@@ -393,7 +393,7 @@ impl AcpAgent {
     }
 
     fn lose(&mut self, event: &str, why: &str) {
-        let lost = Lost { event: event.into(), why: why.into() };
+        let lost = LostEvent { event: event.into(), why: why.into() };
         self.outputs.push_back(Output::Lost(lost));
     }
 }

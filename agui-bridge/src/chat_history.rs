@@ -67,7 +67,7 @@ pub struct ChatHistory {
     /// The messages, in order.
     pub messages: Vec<ChatMessage>,
     /// Parts of the conversation that have no equivalent.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<Omission>,
 }
 
 /// The role of the author.
@@ -186,7 +186,7 @@ impl ChatToolCall {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {pointer}: {reason}")]
 #[non_exhaustive]
-pub struct Dropped {
+pub struct Omission {
     /// Its place, as a JSON pointer into the input.
     pub pointer: String,
     /// The reason.
@@ -312,7 +312,7 @@ impl ChatHistory {
     }
 
     fn drop_at(&mut self, pointer: &str, reason: DropReason) {
-        self.dropped.push(Dropped { pointer: pointer.to_string(), reason });
+        self.dropped.push(Omission { pointer: pointer.to_string(), reason });
     }
 }
 

@@ -23,7 +23,7 @@
 //! shows. An input with [`forwardedProps.acp.follow`](crate::input::follows) shows it in a run that
 //! is open until the turn ends: by a report of the agent in ACP v2, otherwise by
 //! [silence](crate::Times::quiet). Without such a run the next one begins with it. While a run is
-//! open, another input that follows is [answered](Accepted::Again) with that run.
+//! open, another input that follows is [answered](Acceptance::Again) with that run.
 //!
 //! After each `handle_*`, call [`poll_command`](Conversation::poll_command),
 //! [`poll_event`](Conversation::poll_event) and [`poll_notice`](Conversation::poll_notice) until
@@ -46,7 +46,7 @@
 //! conversation.handle_connected(AgentFeatures::default(), now);
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
-//! assert_eq!(conversation.handle_run(decode::<RunAgentInput>(posted)?, now)?, Accepted::Begun);
+//! assert_eq!(conversation.handle_run(decode::<RunAgentInput>(posted)?, now)?, Acceptance::Begun);
 //! let Some(Command::Open(session, _)) = conversation.poll_command() else { panic!("no session") };
 //!
 //! // The connection has opened the session.
@@ -73,7 +73,7 @@
 use crate::frontend_tool::ToolSet;
 use crate::input::{SessionMemory, SessionScope};
 use crate::quirks::Quirks;
-use crate::{Begun, Failure, Translator};
+use crate::{Failure, Translator, TurnStart};
 use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::id::RunId;
@@ -110,9 +110,9 @@ pub use output::{
 use page_tools::PageToolsPart;
 pub use queue::{Admission, RunQueue, WhenBusy};
 pub use refused_servers::RefusedServers;
-pub use remembered::Remembered;
+pub use remembered::RememberedSession;
 use requests::OpenRequests;
-pub use runs::{Accepted, RunRefused, RunRequest};
+pub use runs::{Acceptance, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
 use servers::OpenAttempt;
 use session::{AgentState, OpenedSession};
@@ -153,7 +153,7 @@ pub struct Conversation {
     session: Option<OpenedSession>,
     /// The last request for a session, if it has MCP servers, until the agent works on a prompt.
     attempt: Option<OpenAttempt>,
-    remembered: Option<Remembered>,
+    remembered: Option<RememberedSession>,
     /// Open changes of settings, by key.
     setting: BTreeMap<SettingKey, (SessionNumber, Setting)>,
     keys: u64,
@@ -210,7 +210,7 @@ impl Conversation {
 
     /// Sets the session of an earlier process, which the first run continues.
     #[must_use]
-    pub fn with_remembered(mut self, remembered: Remembered) -> Self {
+    pub fn with_remembered(mut self, remembered: RememberedSession) -> Self {
         self.memory.set_cancelled(remembered.memory());
         self.remembered = Some(remembered);
         self
@@ -309,7 +309,7 @@ impl Conversation {
     }
 
     /// Returns the data with which another process can continue the session.
-    pub fn remembered(&self) -> Option<&Remembered> {
+    pub fn remembered(&self) -> Option<&RememberedSession> {
         self.remembered.as_ref()
     }
 

@@ -19,7 +19,7 @@
 //! ```
 //! use acp_types::client;
 //! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
-//! use agui_bridge::conversation::{Accepted, ConversationOptions};
+//! use agui_bridge::conversation::{Acceptance, ConversationOptions};
 //! use agui_bridge::hub::{Hub, HubOptions};
 //! use agui_types::input::RunAgentInput;
 //! use agui_types::run_log::{Read, RunLog, RunLogLimits};
@@ -33,7 +33,7 @@
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
 //! let input: RunAgentInput = decode(posted)?;
 //! let mut log = RunLog::new(&input, RunLogLimits { events: 20_000, bytes: 8 << 20 });
-//! assert_eq!(hub.handle_run("t", input, now)?, Accepted::Queued);
+//! assert_eq!(hub.handle_run("t", input, now)?, Acceptance::Queued);
 //! // Lines of an agent, which a program reads from a pipe.
 //! for line in [
 //!     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
@@ -58,7 +58,7 @@
 use crate::CancelReason;
 use crate::Failure;
 use crate::PermissionDecision;
-use crate::conversation::{Accepted, Conversation, RefusedServers, RunRequest, SettingKey};
+use crate::conversation::{Acceptance, Conversation, RefusedServers, RunRequest, SettingKey};
 use acp_types::client::{Call, CallKey, Connection, RequestKey, SessionKey, Transmit};
 use agui_types::id::RunId;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -223,7 +223,7 @@ impl Hub {
         thread: &str,
         run: impl Into<RunRequest>,
         now: Duration,
-    ) -> Result<Accepted, HubRefused> {
+    ) -> Result<Acceptance, HubRefused> {
         let number = match self.threads.find(thread) {
             Some(number) => number,
             None => self.insert_default(thread, now)?,

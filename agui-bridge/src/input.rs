@@ -48,9 +48,9 @@ mod rules;
 mod session_memory;
 mod transcript;
 
-pub use blocks::Unsupported;
+pub use blocks::UnsupportedContent;
 pub(crate) use cancelled::Instruction;
-pub use forwarded::{Allowed, Forwarded, follows};
+pub use forwarded::{AllowedMembers, ForwardedMembers, follows};
 pub use plan::{Plan, SessionStep};
 pub use rules::{Divergence, Repeat, Rules, SessionScope};
 pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};
@@ -195,7 +195,7 @@ pub fn work(
         return Err(InputError::NoMessages);
     }
     let (start, unseen) = new_messages(&input.messages, accepted);
-    let mut blocks = Blocks::new(capabilities, Unsupported::Reject);
+    let mut blocks = Blocks::new(capabilities, UnsupportedContent::Reject);
     let mut last = None;
     for (index, message) in input.messages.iter().enumerate().skip(start) {
         let pointer = format!("/messages/{index}/content");

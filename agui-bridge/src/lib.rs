@@ -71,7 +71,7 @@
 //! ```
 //! use acp_types::v1::initialization::PromptCapabilities;
 //! use agui_bridge::input::{Work, work};
-//! use agui_bridge::{Begun, Options, Translator};
+//! use agui_bridge::{Options, Translator, TurnStart};
 //! use agui_types::{sse, verify::Verifier};
 //! use agui_bridge::jsonrpc_core::wire;
 //!
@@ -81,7 +81,7 @@
 //! let Work::Prompt(prompt) = work(&input, &PromptCapabilities::new(), None)? else { panic!("nothing new") };
 //!
 //! let mut translator = Translator::new(Options::new());
-//! assert_eq!(translator.begin_run(&input, &prompt.blocks)?, Begun::Prompt);
+//! assert_eq!(translator.begin_run(&input, &prompt.blocks)?, TurnStart::Prompt);
 //! // Send `prompt.blocks` to the agent as `session/prompt`. Until the response it sends updates:
 //! for update in [
 //!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"Read notes.txt","kind":"read"}"#,
@@ -288,12 +288,12 @@ pub use arguments::ArgsMode;
 pub use cancel_reason::CancelReason;
 pub use elicitation::ElicitationMode;
 pub use limits::Limits;
-pub use options::{Options, Times, Unanswered};
+pub use options::{Options, Times, UnansweredPolicy};
 pub use permission::{PermissionAnswer, PermissionDecision, PermissionMode, Policy};
 pub use questions::{Answer, Response};
 pub use reason::{excerpt, reason};
 pub use sign_in::SignIn;
-pub use translator::{Begun, RunOpen, Translator};
+pub use translator::{RunOpen, Translator, TurnStart};
 pub use turn_end::Failure;
 
 /// The examples of the README, compiled.

@@ -33,7 +33,7 @@ pub struct Options {
     /// (`@ag-ui/client`; CopilotKit and assistant-ui depend on it), but do not send their version.
     pub legacy_interrupts: bool,
     /// The handling of a run that leaves interrupts of the last run unanswered.
-    pub unanswered: Unanswered,
+    pub unanswered: UnansweredPolicy,
     /// Whether facts about the session are kept in the shared state under `/acp` for clients of
     /// 1.0, instead of custom events. No other member of the state is written.
     pub state: bool,
@@ -64,7 +64,7 @@ impl Default for Options {
             permission: PermissionMode::default(),
             elicitation: ElicitationMode::default(),
             legacy_interrupts: false,
-            unanswered: Unanswered::default(),
+            unanswered: UnansweredPolicy::default(),
             state: false,
             history: false,
             arguments: ArgsMode::default(),
@@ -88,7 +88,7 @@ impl Options {
 /// interrupts of the last run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Unanswered {
+pub enum UnansweredPolicy {
     /// With a prompt the run fails with `INTERRUPTS_OPEN`; without one it ends with the same
     /// interrupts.
     #[default]

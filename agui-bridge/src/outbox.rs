@@ -28,14 +28,14 @@ pub(crate) use text::Voice;
 
 use queue::Queue;
 use text::Text;
-use written::Written;
+use written::WrittenMessages;
 
 /// The queued events of a thread, and the state of the stream.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outbox {
     queue: Queue,
     text: Text,
-    written: Written,
+    written: WrittenMessages,
 }
 
 /// The part of a message that [`Outbox::whole_message`] leaves to its caller.
@@ -49,7 +49,7 @@ pub(crate) struct Rest<'a> {
 
 impl Outbox {
     pub(crate) fn new(ids: Ids) -> Self {
-        Self { queue: Queue::new(ids), text: Text::default(), written: Written::default() }
+        Self { queue: Queue::new(ids), text: Text::default(), written: WrittenMessages::default() }
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {

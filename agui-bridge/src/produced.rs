@@ -15,7 +15,7 @@ use jsonrpc_core::wire::Raw;
 const NAME_BYTES: usize = 4096;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Produced {
+pub(crate) enum ProducedContent {
     Block(ContentBlock),
     /// A file before and after.
     Diff(Box<Diff>),
@@ -25,7 +25,7 @@ pub(crate) enum Produced {
     Other(String, Raw),
 }
 
-impl From<ToolCallContent> for Produced {
+impl From<ToolCallContent> for ProducedContent {
     fn from(content: ToolCallContent) -> Self {
         match content {
             ToolCallContent::Content(content) => Self::Block(content.content),
@@ -38,7 +38,7 @@ impl From<ToolCallContent> for Produced {
     }
 }
 
-impl From<ToolCallContentV2> for Produced {
+impl From<ToolCallContentV2> for ProducedContent {
     fn from(content: ToolCallContentV2) -> Self {
         match content {
             ToolCallContentV2::Content(content) => Self::Block(content.content.into()),
@@ -51,7 +51,7 @@ impl From<ToolCallContentV2> for Produced {
     }
 }
 
-impl Produced {
+impl ProducedContent {
     /// Returns the text of text content.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {

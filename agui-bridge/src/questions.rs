@@ -31,8 +31,8 @@ pub use response::{Answer, Response};
 pub(crate) use settlement::Settlement;
 
 use about::note_denial;
-use resume::Resumed;
-use rules::{Rules, Way};
+use resume::ResumeAnswers;
+use rules::{QuestionRoute, Rules};
 
 /// The questions of a thread, by the number in their interrupt ids.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) struct Questions {
     count: u64,
     /// The time at which the open run is interrupted.
     collecting: Option<Duration>,
-    resumed: Option<Resumed>,
+    resumed: Option<ResumeAnswers>,
     /// Whether the user has cancelled a question of the turn.
     #[serde(default)]
     is_left: bool,
@@ -55,13 +55,13 @@ pub(crate) struct Questions {
 struct Question {
     request_id: RequestId,
     about: About,
-    put: Put,
+    put: QuestionStage,
     expires: Option<Duration>,
 }
 
 /// Whether the client has a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Put {
+enum QuestionStage {
     /// To be sent in the next run.
     Later,
     /// Sent in the stream.
@@ -137,7 +137,9 @@ impl Questions {
             None => self.rules.policy(&about).map(|settlement| (settlement, AnsweredBy::Policy)),
         };
         let turn = desk.turn;
-        let can_ask = |way: &Way| turn.goes_on && (turn.can_interrupt || *way == Way::InStream);
+        let can_ask = |way: &QuestionRoute| {
+            turn.goes_on && (turn.can_interrupt || *way == QuestionRoute::InStream)
+        };
         let way = self.rules.way(&desk.frame, &about, is_asked);
         let way = way.filter(|_| settled.is_none()).filter(can_ask);
         match way {
@@ -153,7 +155,8 @@ impl Questions {
 
     /// Answers a question outside of the runs' input.
     pub(crate) fn answer(&mut self, desk: &mut Desk<'_>, number: u64, settlement: &Settlement) {
-        let was_interrupted = self.open.get(&number).is_some_and(|it| it.put == Put::Interrupted);
+        let was_interrupted =
+            self.open.get(&number).is_some_and(|it| it.put == QuestionStage::Interrupted);
         self.resolve(desk, number, settlement, AnsweredBy::User);
         if was_interrupted {
             self.note_settled(number, AnsweredBy::User, desk.frame.limits.permissions);
@@ -200,7 +203,7 @@ impl Questions {
         while let Some((&number, question)) = self.open.first_key_value() {
             let settlement = question.about.cancelled();
             match question.put {
-                Put::Later => self.show_later(desk, number, Way::InStream),
+                QuestionStage::Later => self.show_later(desk, number, QuestionRoute::InStream),
                 _ => self.set_in_stream(number),
             }
             self.resolve(desk, number, &settlement, AnsweredBy::User);
@@ -231,17 +234,21 @@ impl Questions {
 
     /// Sends the questions that arrived while no run was open.
     pub(crate) fn put_waiting(&mut self, desk: &mut Desk<'_>) {
-        for number in self.numbers(Put::Later) {
+        for number in self.numbers(QuestionStage::Later) {
             let Some(question) = self.open.get(&number) else { continue };
-            let way = self.rules.way(&desk.frame, &question.about, true).unwrap_or(Way::InStream);
+            let way = self
+                .rules
+                .way(&desk.frame, &question.about, true)
+                .unwrap_or(QuestionRoute::InStream);
             self.show_later(desk, number, way);
         }
     }
 
     /// Schedules all questions without an interrupt for the next run.
     pub(crate) fn put_off(&mut self) {
-        let open = self.open.values_mut().filter(|question| question.put != Put::Interrupted);
-        open.for_each(|question| question.put = Put::Later);
+        let open =
+            self.open.values_mut().filter(|question| question.put != QuestionStage::Interrupted);
+        open.for_each(|question| question.put = QuestionStage::Later);
         self.collecting = None;
     }
 
@@ -263,7 +270,7 @@ impl Questions {
             let expires = question.expires.zip(self.rules.epoch);
             let expires = expires.and_then(|(expires, epoch)| epoch.checked_add(expires));
             interrupt.expires_at = expires.map(timestamp);
-            question.put = Put::Interrupted;
+            question.put = QuestionStage::Interrupted;
             interrupts.push(interrupt);
         }
         interrupts
@@ -272,17 +279,17 @@ impl Questions {
     /// Returns the questions for which the open run is interrupted now.
     pub(crate) fn due(&self, now: Option<Duration>) -> Vec<u64> {
         let is_due = self.collecting.is_none_or(|due| now.is_some_and(|now| due <= now));
-        if is_due { self.numbers(Put::Soon) } else { Vec::new() }
+        if is_due { self.numbers(QuestionStage::Soon) } else { Vec::new() }
     }
 
     /// Returns the open questions for which the last run was interrupted.
     pub(crate) fn interrupted(&self) -> Vec<u64> {
-        self.numbers(Put::Interrupted)
+        self.numbers(QuestionStage::Interrupted)
     }
 
     /// Returns whether a question waits for the next run.
     pub(crate) fn has_later(&self) -> bool {
-        self.open.values().any(|question| question.put == Put::Later)
+        self.open.values().any(|question| question.put == QuestionStage::Later)
     }
 
     /// Returns whether an answer of the user is awaited.
@@ -320,7 +327,13 @@ impl Questions {
         self.responses.pop_front()
     }
 
-    fn put(&mut self, desk: &mut Desk<'_>, request_id: RequestId, about: About, way: Way) {
+    fn put(
+        &mut self,
+        desk: &mut Desk<'_>,
+        request_id: RequestId,
+        about: About,
+        way: QuestionRoute,
+    ) {
         let limits = desk.frame.limits;
         let is_full = self.open.len() >= limits.permissions;
         if is_full || about.bytes() > limits.value {
@@ -330,14 +343,15 @@ impl Questions {
         self.count += 1;
         let number = self.count;
         let expires = self.rules.answer.and_then(|time| desk.frame.after(time));
-        self.open.insert(number, Question { request_id, about, put: Put::Later, expires });
+        self.open
+            .insert(number, Question { request_id, about, put: QuestionStage::Later, expires });
         if desk.turn.has_run {
             self.show(desk, number, way);
         }
     }
 
     /// Sends a question that arrived while no run was open.
-    fn show_later(&mut self, desk: &mut Desk<'_>, number: u64, way: Way) {
+    fn show_later(&mut self, desk: &mut Desk<'_>, number: u64, way: QuestionRoute) {
         if let Some(call) = self.about(number).and_then(About::call) {
             desk.calls.end_if_known(&desk.frame, desk.out, desk.terminals, call);
         }
@@ -347,20 +361,20 @@ impl Questions {
     /// Records that the stream shows the end of a question.
     fn set_in_stream(&mut self, number: u64) {
         if let Some(question) = self.open.get_mut(&number) {
-            question.put = Put::InStream;
+            question.put = QuestionStage::InStream;
         }
     }
 
-    fn show(&mut self, desk: &mut Desk<'_>, number: u64, way: Way) {
+    fn show(&mut self, desk: &mut Desk<'_>, number: u64, way: QuestionRoute) {
         desk.out.close_texts();
         let id = self.interrupt_id(number);
         let Some(question) = self.open.get_mut(&number) else { return };
-        if way == Way::Interrupt {
+        if way == QuestionRoute::Interrupt {
             self.collecting = desk.frame.after(self.rules.collect);
-            question.put = Put::Soon;
+            question.put = QuestionStage::Soon;
             return;
         }
-        question.put = Put::InStream;
+        question.put = QuestionStage::InStream;
         let value = Members::new().with("interruptId", &id);
         let value = question.about.describe(value, desk.calls, desk.frame.limits);
         let name = match &question.about {
@@ -381,7 +395,7 @@ impl Questions {
         let Some(question) = self.open.remove(&number) else { return };
         self.is_left |= by == AnsweredBy::User && settlement.is_cancelled();
         match question.put {
-            Put::InStream => {
+            QuestionStage::InStream => {
                 let value = Members::new().with("interruptId", &self.interrupt_id(number));
                 let name = match settlement {
                     Settlement::Permission(_) => "acp.permission.resolved",
@@ -389,15 +403,15 @@ impl Questions {
                 };
                 desk.out.custom(&desk.frame, name, settlement.describe(value, by).into_raw());
             }
-            Put::Interrupted if by != AnsweredBy::User => {
+            QuestionStage::Interrupted if by != AnsweredBy::User => {
                 self.note_settled(number, by, desk.frame.limits.permissions);
             }
-            Put::Interrupted | Put::Later | Put::Soon => {}
+            QuestionStage::Interrupted | QuestionStage::Later | QuestionStage::Soon => {}
         }
         note_denial(desk.calls, &question.about, settlement, by);
         let interrupt_id = Some(self.interrupt_id(number));
         self.respond(desk, question.request_id, &question.about, settlement, interrupt_id, by);
-        if self.numbers(Put::Soon).is_empty() {
+        if self.numbers(QuestionStage::Soon).is_empty() {
             self.collecting = None;
         }
     }
@@ -449,7 +463,7 @@ impl Questions {
         }
     }
 
-    fn numbers(&self, put: Put) -> Vec<u64> {
+    fn numbers(&self, put: QuestionStage) -> Vec<u64> {
         let numbers = self.open.iter().filter(|(_, question)| question.put == put);
         numbers.map(|(number, _)| *number).collect()
     }

@@ -2,7 +2,7 @@
 use crate::content;
 use crate::json;
 use crate::limits::Limits;
-use crate::produced::{Produced, changes_text};
+use crate::produced::{ProducedContent, changes_text};
 use crate::terminal::Terminals;
 use crate::unified_diff::unified_diff;
 use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource};
@@ -43,20 +43,20 @@ impl Output {
     /// | `diff` | a unified diff |
     /// | `terminal` | the end of its output and its exit code, or `[terminal <id>]` while neither is known |
     /// | anything else | `[<type>]` |
-    pub(crate) fn append(&mut self, items: &[Produced], limits: &Limits) {
+    pub(crate) fn append(&mut self, items: &[ProducedContent], limits: &Limits) {
         for item in items {
             match item {
-                Produced::Block(block) => self.block(block, limits),
-                Produced::Diff(diff) => {
+                ProducedContent::Block(block) => self.block(block, limits),
+                ProducedContent::Diff(diff) => {
                     let old = diff.old_text.as_deref();
                     self.text(&unified_diff(&diff.path, old, &diff.new_text), limits);
                 }
-                Produced::Changes(changes) => self.text(&changes_text(changes), limits),
-                Produced::Terminal(id) => {
+                ProducedContent::Changes(changes) => self.text(&changes_text(changes), limits),
+                ProducedContent::Terminal(id) => {
                     let id = json::head(id, limits.message).into();
                     self.parts.push(Part::Terminal(id));
                 }
-                Produced::Other(kind, _) => self.text(&format!("[{kind}]"), limits),
+                ProducedContent::Other(kind, _) => self.text(&format!("[{kind}]"), limits),
             }
         }
     }

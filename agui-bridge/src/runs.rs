@@ -37,7 +37,7 @@ pub(crate) use own::OwnTurn;
 pub(crate) struct Runs {
     open: Option<Run>,
     /// The turn of the last run, if that was interrupted.
-    parked: Option<Parked>,
+    parked: Option<ParkedTurn>,
     /// The turn that the agent has begun without a prompt.
     #[serde(default)]
     own: Option<OwnTurn>,
@@ -77,7 +77,7 @@ pub(crate) struct Before {
 
 /// A turn with an interrupted run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Parked {
+pub(crate) struct ParkedTurn {
     /// The reason for which it is being cancelled, if it is.
     #[serde(default)]
     pub(crate) cancel: Option<CancelReason>,
@@ -230,7 +230,7 @@ impl Runs {
     }
 
     /// Parks the turn of the open run, which has to be finished next.
-    pub(crate) fn park(&mut self, parked: Parked) {
+    pub(crate) fn park(&mut self, parked: ParkedTurn) {
         self.parked = Some(parked);
     }
 
@@ -243,7 +243,7 @@ impl Runs {
         self.parked.as_ref().is_some_and(|parked| parked.end.is_some())
     }
 
-    pub(crate) fn take_parked(&mut self) -> Option<Parked> {
+    pub(crate) fn take_parked(&mut self) -> Option<ParkedTurn> {
         self.parked.take()
     }
 

@@ -251,7 +251,8 @@ impl Terminals {
 
     fn show(&mut self, frame: &Frame<'_>, out: &mut Outbox, id: &str) {
         let Some(terminal) = self.terminals.get_mut(id) else { return };
-        (terminal.unshown, terminal.due) = (0, None);
+        terminal.unshown = 0;
+        terminal.due = None;
         if !frame.is_modern {
             return;
         }

@@ -17,7 +17,7 @@ use crate::subagents::Subagents;
 use crate::terminal::Terminals;
 use crate::tool_call::ToolCalls;
 use crate::update::Update;
-use crate::waiting::Waiting;
+use crate::waiting::WaitingUpdates;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{MessageId as ChunkId, SessionNotification, SessionUpdate};
 use agui_types::PROTOCOL_VERSION;
@@ -54,7 +54,7 @@ pub struct RunOpen;
 #[must_use = "the value states whether to send the prompt"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Begun {
+pub enum TurnStart {
     /// Send the prompt now.
     Prompt,
     /// Send no prompt: the run continues the turn of the last run, and
@@ -89,14 +89,14 @@ pub enum Begun {
 ///
 /// ```
 /// use agui_bridge::jsonrpc_core::wire;
-/// use agui_bridge::{Begun, Options, Translator};
+/// use agui_bridge::{Options, Translator, TurnStart};
 ///
 /// let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
 /// let chunk = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk",
 ///     "content":{"type":"text","text":"Hello"}}}"#;
 ///
 /// let mut translator = Translator::new(Options::new());
-/// assert_eq!(translator.begin_run(&wire::decode(posted)?, &["Hi".into()])?, Begun::Prompt);
+/// assert_eq!(translator.begin_run(&wire::decode(posted)?, &["Hi".into()])?, TurnStart::Prompt);
 /// translator.handle_notification(wire::decode(chunk)?);
 /// translator.handle_prompt_response(Ok(wire::decode(r#"{"stopReason":"end_turn"}"#)?));
 /// let events: Vec<_> = std::iter::from_fn(|| translator.poll_event()).collect();
@@ -112,7 +112,7 @@ pub struct Translator {
     outbox: Outbox,
     runs: Runs,
     echo: Echo,
-    waiting: Waiting,
+    waiting: WaitingUpdates,
     subagents: Subagents,
     terminals: Terminals,
     calls: ToolCalls,
@@ -126,7 +126,7 @@ pub struct Translator {
     repeated: Option<Vec<Message>>,
     /// The parts of that conversation as the agent has divided it.
     #[serde(default)]
-    repeated_updates: Waiting,
+    repeated_updates: WaitingUpdates,
     /// The messages of the thread that continues a named session, until that is open.
     #[serde(default)]
     named: Option<Vec<Message>>,
@@ -148,7 +148,7 @@ impl Translator {
             outbox: Outbox::new(Ids::new(options.limits.ids).with_scope(&options.id_scope)),
             runs: Runs::default(),
             echo: Echo::default(),
-            waiting: Waiting::default(),
+            waiting: WaitingUpdates::default(),
             subagents: Subagents::default(),
             terminals: Terminals::new(options.times.output),
             calls: ToolCalls::new(options.arguments, options.times.settle),
@@ -158,7 +158,7 @@ impl Translator {
             questions: Questions::new(&options),
             replay: None,
             repeated: None,
-            repeated_updates: Waiting::default(),
+            repeated_updates: WaitingUpdates::default(),
             named: None,
             is_loaded: false,
             late: None,
@@ -177,13 +177,13 @@ impl Translator {
     ///
     /// | the input | result |
     /// |---|---|
-    /// | answers each question | [`Begun::Resumed`]; with a prompt [`Begun::Wait`], because the turn has to end first |
+    /// | answers each question | [`TurnStart::Resumed`]; with a prompt [`TurnStart::Wait`], because the turn has to end first |
     /// | answers some, or invalidly | `RUN_ERROR` `RESUME_MISMATCH`, `RESUME_INVALID`, `EDIT_UNSUPPORTED`, `INTERRUPT_EXPIRED`; the questions stay open |
     /// | answers none, without a prompt | the same interrupts again |
     /// | answers none, with a prompt | by [`Options::unanswered`] |
     /// | … and all were settled otherwise | as if it answered them |
-    /// | any, after the end of the turn | that end; with a prompt [`Begun::Prompt`] |
-    /// | any, after the loss of the agent | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
+    /// | any, after the end of the turn | that end; with a prompt [`TurnStart::Prompt`] |
+    /// | any, after the loss of the agent | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`TurnStart::Prompt`] |
     ///
     /// A prompt without answers also cancels the questions that no run has shown. The stream then
     /// has the request and the answer `cancelled` of each, as of a question that the
@@ -207,7 +207,7 @@ impl Translator {
         &mut self,
         input: &RunAgentInput,
         prompt: &[ContentBlock],
-    ) -> Result<Begun, RunOpen> {
+    ) -> Result<TurnStart, RunOpen> {
         if self.runs.is_open() {
             return Err(RunOpen);
         }
@@ -240,13 +240,13 @@ impl Translator {
             if prompt.is_empty() {
                 self.close_run(false);
                 self.fail(Problem::new("RESUME_MISMATCH", "No question is open."));
-                return Ok(Begun::Ended);
+                return Ok(TurnStart::Ended);
             }
             let warning = "The answers are to questions that are not open.";
             self.outbox.warn(&self.basis.root(), warning, "");
         }
         self.begin_turn(prompt);
-        Ok(Begun::Prompt)
+        Ok(TurnStart::Prompt)
     }
 
     /// Handles `session/update`.
@@ -332,7 +332,7 @@ impl Translator {
         started.protocol_version = Some(PROTOCOL_VERSION.into());
         self.outbox.emit(&self.basis.root(), started);
         self.runs.begin(input);
-        self.repeated_updates = Waiting::default();
+        self.repeated_updates = WaitingUpdates::default();
         let is_whole = self.restate_repeated(&input.messages);
         self.session.begin_run(&self.basis.root(), &mut self.outbox, input, is_whole);
     }

@@ -130,7 +130,8 @@ impl<'a> Search<'_, 'a> {
             let equal = x.saturating_sub(start);
             script
                 .extend(self.old.iter().take(x).rev().take(equal).map(|line| (Side::Both, *line)));
-            (x, y) = (start, y.saturating_sub(equal));
+            x = start;
+            y = y.saturating_sub(equal);
             if removes {
                 x = x.saturating_sub(1);
                 script.extend(self.old.get(x).map(|line| (Side::Old, *line)));

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// Updates in order of arrival, within a limit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingUpdates {
     /// Each with its size as JSON.
     updates: VecDeque<(usize, Update)>,
     bytes: usize,
     dropped: u64,
 }
 
-impl Waiting {
+impl WaitingUpdates {
     /// Adds an update. One that replaces the whole value of its subject removes the earlier one.
     /// The oldest are dropped beyond the limit.
     pub(crate) fn push(&mut self, update: Update, limits: &Limits) {

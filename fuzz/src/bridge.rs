@@ -7,8 +7,8 @@ use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::CancelReason;
 use agui_bridge::conversation::{
-    Accepted, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput, SessionNumber,
-    WhenBusy,
+    Acceptance, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput,
+    SessionNumber, WhenBusy,
 };
 use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRunOutput};
 use agui_bridge::{Failure, PermissionMode};
@@ -146,7 +146,7 @@ impl Thread {
         self.runs += 1;
         let resume = self.interrupt.as_deref().filter(|_| about > 127);
         let accepted = self.conversation.handle_run(input(self.runs, resume), self.now);
-        if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = accepted {
+        if let Ok(Acceptance::Begun | Acceptance::Resumed | Acceptance::Queued) = accepted {
             self.open.insert(format!("r{}", self.runs));
         }
     }
@@ -249,7 +249,7 @@ pub fn hub(data: &[u8]) {
             0 => {
                 runs += 1;
                 let accepted = hub.handle_run(&thread, input(runs, None), now);
-                if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = accepted {
+                if let Ok(Acceptance::Begun | Acceptance::Resumed | Acceptance::Queued) = accepted {
                     open.insert(format!("r{runs}"));
                 }
             }

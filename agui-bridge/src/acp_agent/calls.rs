@@ -69,7 +69,8 @@ impl Calls {
         if items.is_empty() || self.item_bytes.saturating_add(bytes) > limit {
             call.items = Vec::new();
         } else {
-            (call.items, call.item_bytes) = (items, bytes);
+            call.items = items;
+            call.item_bytes = bytes;
             self.item_bytes += bytes;
         }
     }

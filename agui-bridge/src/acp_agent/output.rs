@@ -27,7 +27,7 @@ pub enum Output {
     /// Responds to the editor's prompt.
     Respond(Result<PromptResponse, ErrorObject>),
     /// An event, or a part of it, that the editor does not receive; for a log.
-    Lost(Lost),
+    Lost(LostEvent),
 }
 
 /// A question to the editor's user.
@@ -56,7 +56,7 @@ pub enum QuestionAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{event}: {why}")]
 #[non_exhaustive]
-pub struct Lost {
+pub struct LostEvent {
     /// Type of the event.
     pub event: String,
     /// The reason.

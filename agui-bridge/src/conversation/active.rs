@@ -1,6 +1,6 @@
 //! The open run, and its turn.
 use super::output::SessionNumber;
-use crate::input::{Forwarded, Instruction, Plan, Prompt, SessionStep};
+use crate::input::{ForwardedMembers, Instruction, Plan, Prompt, SessionStep};
 use agui_types::id::RunId;
 use core::time::Duration;
 use jsonrpc_core::wire::Extra;
@@ -40,7 +40,7 @@ pub(super) struct PlannedTurn {
     pub(super) step: SessionStep,
     /// Whether the user changed the conversation, so that a new session is expected.
     pub(super) is_expected: bool,
-    pub(super) forwarded: Forwarded,
+    pub(super) forwarded: ForwardedMembers,
 }
 
 impl ActiveRun {

@@ -1,14 +1,14 @@
 //! The beginning of runs: wait for the agent, continue its session, plan the turn.
 use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::output::{Notice, RunEvent, RunOutput, SessionNumber, SessionOrigin};
-use super::remembered::Remembered;
-use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
+use super::remembered::RememberedSession;
+use super::runs::{Acceptance, Novelty, PendingRun, RunRefused, RunRequest};
 use super::session::{AgentState, OpenedSession};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::reason::reason;
-use crate::{Begun, Failure, Times};
+use crate::{Failure, Times, TurnStart};
 use acp_types::client::Opened;
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_types::id::{MessageId, RunId};
@@ -63,11 +63,11 @@ impl Conversation {
     ///
     /// | the thread | result |
     /// |---|---|
-    /// | knows a run with this input, or with these answers | [`Accepted::Again`] |
-    /// | has no open run | [`Accepted::Begun`]; [`Accepted::Resumed`] if the input continues an interrupted turn |
-    /// | … but the agent is not connected, or its session has to be continued first | [`Accepted::Queued`] |
-    /// | has an open run, and the input only [follows](crate::input::follows) | [`Accepted::Again`], with the open run |
-    /// | has an open run | depends on [`WhenBusy`](super::WhenBusy): [`Accepted::Queued`] or an error |
+    /// | knows a run with this input, or with these answers | [`Acceptance::Again`] |
+    /// | has no open run | [`Acceptance::Begun`]; [`Acceptance::Resumed`] if the input continues an interrupted turn |
+    /// | … but the agent is not connected, or its session has to be continued first | [`Acceptance::Queued`] |
+    /// | has an open run, and the input only [follows](crate::input::follows) | [`Acceptance::Again`], with the open run |
+    /// | has an open run | depends on [`WhenBusy`](super::WhenBusy): [`Acceptance::Queued`] or an error |
     ///
     /// # Errors
     /// The run does not begin. The conversation is unchanged.
@@ -75,17 +75,17 @@ impl Conversation {
         &mut self,
         run: impl Into<RunRequest>,
         now: Duration,
-    ) -> Result<Accepted, RunRefused> {
+    ) -> Result<Acceptance, RunRefused> {
         self.begin_input(now);
         let mut request = run.into();
         let run = PendingRun { cancel: request.cancel.take(), request };
         match self.known.novelty(&run.request.input) {
             Novelty::New => {}
-            Novelty::Same => return Ok(Accepted::Again(run.run_id().clone())),
+            Novelty::Same => return Ok(Acceptance::Again(run.run_id().clone())),
             Novelty::Other => return Err(RunRefused::OtherRun),
         }
         match &self.active {
-            Some(active) if run.follows() => return Ok(Accepted::Again(active.run_id.clone())),
+            Some(active) if run.follows() => return Ok(Acceptance::Again(active.run_id.clone())),
             Some(_) => {
                 self.translator.end_quiet_turn();
                 self.flush();
@@ -126,7 +126,7 @@ impl Conversation {
         self.starting.as_ref().and_then(|starting| starting.loading).or(unclaimed)
     }
 
-    fn enqueue(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+    fn enqueue(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
         let is_ending = match (&self.active, &self.starting) {
             (Some(active), _) => active.is_cancelled,
             (None, Some(starting)) => starting.run.cancel.is_some(),
@@ -151,7 +151,7 @@ impl Conversation {
         if let Some(reason) = cancel {
             self.cancel_queued(&input.run_id, reason);
         }
-        Ok(Accepted::Queued)
+        Ok(Acceptance::Queued)
     }
 
     /// Cancels a run in the queue. Returns whether it is there.
@@ -189,14 +189,14 @@ impl Conversation {
     pub(super) fn start_waiting(&mut self, run: PendingRun) {
         let waited = run.clone();
         match self.start(run) {
-            Ok(Accepted::Again(run_id)) => self.leave(&waited, RunOutput::Again(run_id)),
+            Ok(Acceptance::Again(run_id)) => self.leave(&waited, RunOutput::Again(run_id)),
             Ok(_) => {}
             Err(why) => self.refuse(&waited, why),
         }
     }
 
     /// Begins a run, or lets it wait for the agent and its session.
-    fn start(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+    fn start(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
         if run.follows() {
             return self.begin_following(run);
         }
@@ -207,7 +207,7 @@ impl Conversation {
             AgentState::Connecting => {
                 self.known.insert(&run.request.input);
                 self.starting = Some(StartingRun::new(run, None, false));
-                return Ok(Accepted::Queued);
+                return Ok(Acceptance::Queued);
             }
             AgentState::Connected(features)
                 if self.session.is_none() && !self.translator.is_interrupted() =>
@@ -228,7 +228,7 @@ impl Conversation {
             }
         };
         self.starting = Some(StartingRun::new(run, Some(number), has_replay));
-        Ok(Accepted::Queued)
+        Ok(Acceptance::Queued)
     }
 
     /// Cancels the run that waits for the agent or for its session. It ends without them.
@@ -324,7 +324,7 @@ impl Conversation {
     }
 
     /// Begins a run with the open session, or with a new one.
-    fn begin(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+    fn begin(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
         let PendingRun { request, cancel } = run;
         let whole = request.whole();
         if self.session.is_none() {
@@ -333,7 +333,7 @@ impl Conversation {
         let RunRequest { input, meta, .. } = &request;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(run_id) = self.translator.resumed_by(answers) {
-            return Ok(Accepted::Again(run_id.clone()));
+            return Ok(Acceptance::Again(run_id.clone()));
         }
         self.translator.end_replay();
         let (sent, plan) = if self.session.is_none() {
@@ -355,9 +355,9 @@ impl Conversation {
         let begun = self.translator.begin_run(&whole, blocks).map_err(|_| RunRefused::Busy)?;
         self.known.insert(input);
         self.has_run = true;
-        self.is_refused = begun == Begun::Ended;
+        self.is_refused = begun == TurnStart::Ended;
         // The agent does not receive the prompt of a run that was cancelled before it began.
-        let is_unsent = cancel.is_some() && begun == Begun::Prompt;
+        let is_unsent = cancel.is_some() && begun == TurnStart::Prompt;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
             self.memory.accept(sent, &plan);
             self.keep_cancelled();
@@ -372,19 +372,19 @@ impl Conversation {
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta.clone()));
         self.page.set_tools(input);
         match (begun, &turn) {
-            (Begun::Prompt, Some(_)) => self.page.begin_turn(self.now),
-            (Begun::Prompt | Begun::Ended, _) => {}
+            (TurnStart::Prompt, Some(_)) => self.page.begin_turn(self.now),
+            (TurnStart::Prompt | TurnStart::Ended, _) => {}
             _ => self.page.resume_turn(self.now),
         }
         self.page.machine.handle_messages(&input.messages, self.now);
         match (begun, turn, cancel) {
-            (Begun::Prompt, _, Some(reason)) => {
+            (TurnStart::Prompt, _, Some(reason)) => {
                 self.translator.handle_cancel(reason);
                 self.translator.handle_stopped();
             }
-            (Begun::Prompt, Some(turn), None) => self.begin_turn(turn),
-            (Begun::Prompt, None, None) => self.translator.handle_no_work(),
-            (Begun::Wait { cancel }, Some(turn), _) => {
+            (TurnStart::Prompt, Some(turn), None) => self.begin_turn(turn),
+            (TurnStart::Prompt, None, None) => self.translator.handle_no_work(),
+            (TurnStart::Wait { cancel }, Some(turn), _) => {
                 let until = cancel.then(|| self.now.saturating_add(self.options.cancel_grace));
                 if cancel {
                     self.page.machine.handle_cancel();
@@ -398,7 +398,7 @@ impl Conversation {
         if let Some(reason) = cancel {
             self.stop(reason);
         }
-        Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
+        Ok(if begun == TurnStart::Resumed { Acceptance::Resumed } else { Acceptance::Begun })
     }
 
     fn plan(&self, input: &RunAgentInput) -> Result<Plan, InputError> {
@@ -478,7 +478,9 @@ impl Conversation {
             return features.prompt.clone();
         }
         let mut any = PromptCapabilities::new();
-        (any.image, any.audio, any.embedded_context) = (Some(true), Some(true), Some(true));
+        any.image = Some(true);
+        any.audio = Some(true);
+        any.embedded_context = Some(true);
         any
     }
 
@@ -515,7 +517,7 @@ impl Conversation {
         self.memory.handle_cancelled(instruction);
         let earlier = match self.remembered.take() {
             Some(remembered) => Some(remembered.with_cancelled(&self.memory)),
-            None => Remembered::without_session(&self.memory),
+            None => RememberedSession::without_session(&self.memory),
         };
         self.store(earlier);
     }
@@ -525,10 +527,10 @@ impl Conversation {
         let is_of_turn = self.options.rules.session == SessionScope::Turn;
         let remembered = match (&self.session, &self.remembered) {
             (Some(session), _) if !is_of_turn => {
-                Some(Remembered::new(session.id.clone(), self.memory.clone()))
+                Some(RememberedSession::new(session.id.clone(), self.memory.clone()))
             }
             (None, Some(remembered)) => Some(remembered.clone().with_cancelled(&self.memory)),
-            _ => Remembered::without_session(&self.memory),
+            _ => RememberedSession::without_session(&self.memory),
         };
         if self.remembered != remembered {
             self.store(remembered);
@@ -538,11 +540,11 @@ impl Conversation {
     /// Handles that the stored session cannot be continued.
     pub(super) fn forget_remembered(&mut self) {
         if self.remembered.is_some() {
-            self.store(Remembered::without_session(&self.memory));
+            self.store(RememberedSession::without_session(&self.memory));
         }
     }
 
-    fn store(&mut self, remembered: Option<Remembered>) {
+    fn store(&mut self, remembered: Option<RememberedSession>) {
         self.notices.push_back(match &remembered {
             Some(remembered) => Notice::Remember(remembered.clone().into()),
             None => Notice::Forget,

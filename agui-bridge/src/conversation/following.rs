@@ -1,8 +1,8 @@
 //! Runs without a prompt, which show the turns that the agent begins itself.
 use super::active::ActiveRun;
 use super::output::Notice;
-use super::runs::{Accepted, PendingRun, RunRefused, RunRequest};
-use super::{Begun, Conversation};
+use super::runs::{Acceptance, PendingRun, RunRefused, RunRequest};
+use super::{Conversation, TurnStart};
 
 impl Conversation {
     /// Returns whether the agent has begun a turn without a prompt, of which a part waits for a
@@ -13,17 +13,17 @@ impl Conversation {
 
     /// Begins a run that shows what the agent does, without a prompt. It ends at once if the agent
     /// does nothing.
-    pub(super) fn begin_following(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+    pub(super) fn begin_following(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
         let PendingRun { request, cancel } = run;
         let begun = self.translator.begin_run(&request.whole(), &[]);
         let begun = begun.map_err(|_| RunRefused::Busy)?;
         let RunRequest { input, meta, .. } = request;
         self.known.insert(&input);
         self.has_run = true;
-        self.is_refused = begun == Begun::Ended;
+        self.is_refused = begun == TurnStart::Ended;
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta));
         self.page.set_tools(&input);
-        let joins = begun == Begun::Resumed;
+        let joins = begun == TurnStart::Resumed;
         if joins {
             self.page.resume_turn(self.now);
         } else {
@@ -32,7 +32,7 @@ impl Conversation {
         if let Some(reason) = cancel {
             self.stop(reason);
         }
-        Ok(if joins { Accepted::Resumed } else { Accepted::Begun })
+        Ok(if joins { Acceptance::Resumed } else { Acceptance::Begun })
     }
 
     /// Returns whether the agent works on a turn: that of a prompt, or its own.

@@ -1,6 +1,6 @@
 //! Outputs of a conversation: commands for the agent's connection, events of runs, notices for the
 //! program.
-use super::{Remembered, RunRefused};
+use super::{RememberedSession, RunRefused};
 use crate::frontend_tool::Outcome;
 use crate::{Answer, Response};
 use acp_types::client::RequestKey;
@@ -151,10 +151,10 @@ pub struct RunEvent {
 pub enum RunOutput {
     /// An event of the stream.
     Event(Event),
-    /// A run that was [queued](super::Accepted::Queued) does not begin: this run had the same
+    /// A run that was [queued](super::Acceptance::Queued) does not begin: this run had the same
     /// answers. Its events are the response.
     Again(RunId),
-    /// A run that was [queued](super::Accepted::Queued) does not begin.
+    /// A run that was [queued](super::Acceptance::Queued) does not begin.
     Refused(RunRefused),
 }
 
@@ -178,7 +178,7 @@ pub enum Notice {
     /// `true` from now on, until a run begins.
     Activity,
     /// Data with which another process can continue the session. It replaces earlier data.
-    Remember(Box<Remembered>),
+    Remember(Box<RememberedSession>),
     /// The stored session cannot be continued.
     Forget,
     /// The agent opened a session only without these transports of the page's MCP server. A

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A session and its conversation so far, for a later process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct RememberedSession {
     /// `None` if only cancelled messages are remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<SessionId>,
@@ -13,7 +13,7 @@ pub struct Remembered {
     memory: SessionMemory,
 }
 
-impl Remembered {
+impl RememberedSession {
     pub(super) fn new(session_id: SessionId, memory: SessionMemory) -> Self {
         Self { session_id: Some(session_id), memory }
     }

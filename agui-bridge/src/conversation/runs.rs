@@ -52,7 +52,7 @@ impl From<RunAgentInput> for RunRequest {
 /// Outcome of [`Conversation::handle_run`](super::Conversation::handle_run).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Accepted {
+pub enum Acceptance {
     /// The run has begun.
     Begun,
     /// The run has begun, and continues the turn of an interrupted one.

@@ -113,7 +113,8 @@ impl Conversation {
             }
             None => {
                 // The page's server was not the reason.
-                (has_configured, refused) = (false, RefusedServers::default());
+                has_configured = false;
+                refused = RefusedServers::default();
                 refused.configured = true;
             }
         }

@@ -1,5 +1,5 @@
 //! The agent's session of a conversation, and the data with which another process continues it.
-use super::{AgentFeatures, Remembered, SessionNumber, SessionOrigin, Setting};
+use super::{AgentFeatures, RememberedSession, SessionNumber, SessionOrigin, Setting};
 use crate::{Failure, SignIn};
 use acp_types::client::{self, CallError, NewSessionResponse};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
@@ -30,7 +30,7 @@ pub(super) enum AgentState {
     Lost(Trouble),
 }
 
-impl Remembered {
+impl RememberedSession {
     /// Returns the agent's method for continuing the session, if any.
     pub(super) fn origin(&self, features: &AgentFeatures) -> Option<SessionOrigin> {
         continued(self.session_id()?, features)

@@ -22,16 +22,16 @@ pub(super) struct Correlation {
     /// The agent's ids of calls that were made, and are not in the stream.
     matched: BTreeMap<AgentId, ToolCallId>,
     /// Announced tool calls without a request, oldest first.
-    announced: VecDeque<Announced>,
+    announced: VecDeque<AnnouncedCall>,
     /// Calls that were made before their announcement, oldest first.
-    unannounced: VecDeque<Unannounced>,
+    unannounced: VecDeque<UnannouncedCall>,
     /// Size of the withheld reports, in bytes.
     withheld_bytes: usize,
 }
 
 /// A tool call of the agent that refers to a tool of the page, which no binding has received.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Announced {
+pub(super) struct AnnouncedCall {
     pub(super) id: AgentId,
     tool: String,
     arguments: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Announced {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Unannounced {
+struct UnannouncedCall {
     call: ToolCallId,
     tool: String,
     arguments: Option<String>,
@@ -68,8 +68,8 @@ impl Correlation {
     /// Returns the announced tool call that a request without an agent's id belongs to.
     pub(super) fn announced_for(&self, tool: &str, arguments: &Raw) -> Option<AgentId> {
         let wanted = canonical(arguments);
-        let same_tool = |announced: &&Announced| announced.tool == tool;
-        let same = |announced: &&Announced| wanted.is_some() && announced.arguments == wanted;
+        let same_tool = |announced: &&AnnouncedCall| announced.tool == tool;
+        let same = |announced: &&AnnouncedCall| wanted.is_some() && announced.arguments == wanted;
         let exact = self.announced.iter().filter(same_tool).find(same);
         let found = exact.or_else(|| self.announced.iter().find(same_tool));
         found.map(|announced| announced.id.clone())
@@ -82,7 +82,7 @@ impl Correlation {
         }
         let tool = tool.into();
         let arguments = canonical(arguments);
-        self.unannounced.push_back(Unannounced { call, tool, arguments });
+        self.unannounced.push_back(UnannouncedCall { call, tool, arguments });
     }
 
     /// Returns whether a call with this id was made, and is not in the stream as the agent's own.
@@ -107,8 +107,8 @@ impl Correlation {
         arguments: Option<&Raw>,
     ) -> Option<ToolCallId> {
         let arguments = arguments.and_then(canonical);
-        let same_tool = |made: &Unannounced| made.tool == tool;
-        let same = |made: &Unannounced| same_tool(made) && made.arguments == arguments;
+        let same_tool = |made: &UnannouncedCall| made.tool == tool;
+        let same = |made: &UnannouncedCall| same_tool(made) && made.arguments == arguments;
         let exact = arguments.as_ref().and_then(|_| self.unannounced.iter().position(same));
         let found = exact.or_else(|| self.unannounced.iter().position(same_tool))?;
         self.unannounced.remove(found).map(|made| made.call)
@@ -122,7 +122,7 @@ impl Correlation {
         tool: &str,
         arguments: Option<&Raw>,
         is_shown: bool,
-    ) -> Vec<Announced> {
+    ) -> Vec<AnnouncedCall> {
         if self.find(id).is_some() {
             self.set_arguments(id, arguments);
             return Vec::new();
@@ -131,7 +131,7 @@ impl Correlation {
         let withheld = (!is_shown).then(Vec::new);
         let tool = tool.into();
         let id = id.clone();
-        self.announced.push_back(Announced { id, tool, arguments, withheld, runs: false });
+        self.announced.push_back(AnnouncedCall { id, tool, arguments, withheld, runs: false });
         let surplus = self.announced.len() > MAX_REMEMBERED;
         surplus.then(|| self.take_oldest()).flatten().into_iter().collect()
     }
@@ -145,7 +145,12 @@ impl Correlation {
     }
 
     /// Withholds a report. Returns the calls that do not fit any more.
-    pub(super) fn withhold(&mut self, id: &AgentId, report: Action, runs: bool) -> Vec<Announced> {
+    pub(super) fn withhold(
+        &mut self,
+        id: &AgentId,
+        report: Action,
+        runs: bool,
+    ) -> Vec<AnnouncedCall> {
         let size = serde_json::to_vec(&report).map_or(0, |json| json.len());
         let Some(known) = self.announced.iter_mut().find(|known| known.id == *id) else {
             return Vec::new();
@@ -173,34 +178,34 @@ impl Correlation {
     }
 
     /// Removes an announced call.
-    pub(super) fn take(&mut self, id: &AgentId) -> Option<Announced> {
+    pub(super) fn take(&mut self, id: &AgentId) -> Option<AnnouncedCall> {
         let place = self.announced.iter().position(|announced| announced.id == *id)?;
         self.take_at(place)
     }
 
     /// Removes the announced calls, in order.
-    pub(super) fn take_all(&mut self) -> Vec<Announced> {
+    pub(super) fn take_all(&mut self) -> Vec<AnnouncedCall> {
         self.withheld_bytes = 0;
         self.announced.drain(..).collect()
     }
 
-    fn take_oldest(&mut self) -> Option<Announced> {
+    fn take_oldest(&mut self) -> Option<AnnouncedCall> {
         self.take_at(0)
     }
 
-    fn take_at(&mut self, place: usize) -> Option<Announced> {
+    fn take_at(&mut self, place: usize) -> Option<AnnouncedCall> {
         let taken = self.announced.remove(place)?;
         let bytes = taken.withheld.iter().flatten().map(|(size, _)| size).sum();
         self.withheld_bytes = self.withheld_bytes.saturating_sub(bytes);
         Some(taken)
     }
 
-    fn find(&self, id: &AgentId) -> Option<&Announced> {
+    fn find(&self, id: &AgentId) -> Option<&AnnouncedCall> {
         self.announced.iter().find(|announced| announced.id == *id)
     }
 }
 
-impl Announced {
+impl AnnouncedCall {
     /// Returns the withheld reports, in order of arrival.
     pub(super) fn into_reports(self) -> impl Iterator<Item = Action> {
         self.withheld.into_iter().flatten().map(|(_, report)| report)

@@ -47,7 +47,7 @@ impl Report<'_> {
 
     /// Returns the arguments of the call, also those within the input of a tool that calls others.
     pub(super) fn arguments(&self) -> Option<Raw> {
-        let carried = self.input.and_then(Carried::of);
+        let carried = self.input.and_then(CarriedCall::of);
         carried.map(|carried| carried.arguments).or(self.input.cloned())
     }
 
@@ -69,12 +69,12 @@ impl Report<'_> {
 
 /// The input of a tool of the agent that calls tools of MCP servers, such as `use_tool` of Grok.
 #[derive(Clone, Debug)]
-pub(super) struct Carried {
+pub(super) struct CarriedCall {
     pub(super) tool: String,
     pub(super) arguments: Raw,
 }
 
-impl Carried {
+impl CarriedCall {
     /// Reads `{"tool_name": …, "tool_input": {…}}`, with any other members. Inputs of other forms
     /// are not decoded.
     pub(super) fn of(input: &Raw) -> Option<Self> {

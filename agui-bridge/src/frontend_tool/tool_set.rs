@@ -1,5 +1,5 @@
 //! The page's tools, as listed to an agent.
-use super::report::{Carried, MAX_CARRIED_BYTES, Report};
+use super::report::{CarriedCall, MAX_CARRIED_BYTES, Report};
 use super::{FrontendToolOptions, ToolMode};
 use crate::contextual_tools::MAX_NAME_BYTES;
 use crate::tool_name::{Clues, Source, tool_name};
@@ -145,7 +145,7 @@ impl ToolSet {
     /// | `mcp__S__T`, `mcp_S_T` | name, `_meta`, title |
     /// | `S/T`, `S_T`, `S__T`, `S-T`, `S.T`, `S:T` | name, title |
     /// | `Tool: S/T`, `T (S MCP Server)` | title |
-    /// | one of the above as `tool_name`, with the arguments as `tool_input` | input, see [`Carried`] |
+    /// | one of the above as `tool_name`, with the arguments as `tool_input` | input, see [`CarriedCall`] |
     ///
     /// A form of the second or a later row counts only for a call without a kind, or of kind
     /// `other`: the title of a command is its text. A call that [has an effect](Report::has_effect)
@@ -154,7 +154,7 @@ impl ToolSet {
         if self.tools.is_empty() || report.has_effect() || self.has_foreign_input(report) {
             return None;
         }
-        let carried = report.input.and_then(Carried::of);
+        let carried = report.input.and_then(CarriedCall::of);
         let tool = self.referred(report, carried.as_ref())?.to_owned();
         let arguments = report.arguments();
         Some(Reference { tool, arguments })
@@ -169,14 +169,14 @@ impl ToolSet {
         };
         let Ok(members) = input.decode::<Extra>() else { return false };
         let mut foreign = members.iter().map(|(name, _)| name).filter(|name| is_foreign(name));
-        let carried = Carried::of(input);
+        let carried = CarriedCall::of(input);
         let tool = self.referred(report, carried.as_ref()).filter(|_| carried.is_none());
         let schema = tool.and_then(|tool| self.schema(tool)?.decode::<Extra>().ok());
         let declared = schema.and_then(|schema| schema.get("properties")?.decode::<Extra>().ok());
         foreign.any(|name| declared.as_ref().is_none_or(|declared| declared.get(name).is_none()))
     }
 
-    fn referred(&self, report: &Report<'_>, carried: Option<&Carried>) -> Option<&str> {
+    fn referred(&self, report: &Report<'_>, carried: Option<&CarriedCall>) -> Option<&str> {
         let Report { name, meta, title, kind, .. } = *report;
         let clues = Clues { name, meta, kind: None, title };
         let of_carried = || {

@@ -44,9 +44,9 @@ pub enum HubRunOutput {
     /// Successive events with pieces of a message or thought, as server-sent events without ids
     /// for [`RunLog::push_written`].
     Text(Vec<u8>),
-    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin.
+    /// A run that was [queued](crate::conversation::Acceptance::Queued) does not begin.
     Refused(RunRefused),
-    /// A run that was [queued](crate::conversation::Accepted::Queued) does not begin, because this
+    /// A run that was [queued](crate::conversation::Acceptance::Queued) does not begin, because this
     /// earlier run had the same answers.
     Again(RunId),
 }

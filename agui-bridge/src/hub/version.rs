@@ -62,24 +62,28 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
     let open = match origin {
         SessionOrigin::New => {
             let mut request = NewSessionRequest::new(cwd, servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
+            request.system_prompt = system_prompt;
+            request.meta = meta;
             Open::from(request)
         }
         SessionOrigin::Load(id) => {
             let mut request = LoadSessionRequest::new(id, cwd, servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
+            request.system_prompt = system_prompt;
+            request.meta = meta;
             Open::from(request)
         }
         SessionOrigin::Resume(id) => {
             let mut request = ResumeSessionRequest::new(id, cwd);
             request.mcp_servers = Some(servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
+            request.system_prompt = system_prompt;
+            request.meta = meta;
             Open::from(request)
         }
         SessionOrigin::Fork(id) => {
             let mut request = ForkSessionRequest::new(id, cwd);
             request.mcp_servers = Some(servers);
-            (request.system_prompt, request.meta) = (system_prompt, meta);
+            request.system_prompt = system_prompt;
+            request.meta = meta;
             Open::from(request)
         }
     };

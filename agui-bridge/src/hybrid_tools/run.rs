@@ -62,7 +62,7 @@ pub struct HybridRun {
     profile: Profile,
     downgrade: Downgrade,
     ids: Ids,
-    open: Option<Open>,
+    open: Option<OpenMessage>,
     /// The assistant message of the next tool calls.
     parent: Option<MessageId>,
     calls: Vec<ModelCall>,
@@ -73,7 +73,7 @@ pub struct HybridRun {
 }
 
 #[derive(Clone, Debug)]
-enum Open {
+enum OpenMessage {
     Text(MessageId),
     Reasoning { span: MessageId, message: MessageId },
 }
@@ -145,14 +145,15 @@ impl HybridRun {
             return;
         }
         let id = match &self.open {
-            Some(Open::Text(id)) => id.clone(),
+            Some(OpenMessage::Text(id)) => id.clone(),
             _ => {
                 self.close_text();
                 let id = MessageId::from(self.ids.numbered(ids::MESSAGE));
                 let mut start = TextMessageStartEvent::new(id.clone());
                 start.role = Some(TextMessageRole::Assistant);
                 self.emit(start);
-                (self.open, self.parent) = (Some(Open::Text(id.clone())), Some(id.clone()));
+                self.open = Some(OpenMessage::Text(id.clone()));
+                self.parent = Some(id.clone());
                 id
             }
         };
@@ -165,7 +166,7 @@ impl HybridRun {
             return;
         }
         let id = match &self.open {
-            Some(Open::Reasoning { message, .. }) => message.clone(),
+            Some(OpenMessage::Reasoning { message, .. }) => message.clone(),
             _ => {
                 self.close_text();
                 let span = MessageId::from(self.ids.numbered(ids::SPAN));
@@ -173,7 +174,7 @@ impl HybridRun {
                 self.emit(ReasoningStartEvent::new(span.clone()));
                 let role = ReasoningRole::Reasoning;
                 self.emit(ReasoningMessageStartEvent::new(message.clone(), role));
-                self.open = Some(Open::Reasoning { span, message: message.clone() });
+                self.open = Some(OpenMessage::Reasoning { span, message: message.clone() });
                 message
             }
         };
@@ -354,8 +355,8 @@ impl HybridRun {
 
     fn close_text(&mut self) {
         match self.open.take() {
-            Some(Open::Text(id)) => self.emit(TextMessageEndEvent::new(id)),
-            Some(Open::Reasoning { span, message }) => {
+            Some(OpenMessage::Text(id)) => self.emit(TextMessageEndEvent::new(id)),
+            Some(OpenMessage::Reasoning { span, message }) => {
                 self.emit(ReasoningMessageEndEvent::new(message));
                 self.emit(ReasoningEndEvent::new(span));
             }

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 /// The handling of content that the agent does not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Unsupported {
+pub enum UnsupportedContent {
     /// The input is refused: [`InputError::Unsupported`].
     #[default]
     Reject,
@@ -31,7 +31,7 @@ pub enum Unsupported {
 
 pub(super) struct Blocks<'a> {
     capabilities: &'a PromptCapabilities,
-    unsupported: Unsupported,
+    unsupported: UnsupportedContent,
     pub(super) blocks: Vec<ContentBlock>,
     media_bytes: usize,
 }
@@ -65,7 +65,10 @@ impl Media {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(capabilities: &'a PromptCapabilities, unsupported: Unsupported) -> Self {
+    pub(super) fn new(
+        capabilities: &'a PromptCapabilities,
+        unsupported: UnsupportedContent,
+    ) -> Self {
         Self { capabilities, unsupported, blocks: Vec::new(), media_bytes: 0 }
     }
 
@@ -82,7 +85,7 @@ impl<'a> Blocks<'a> {
                 for (index, part) in parts.iter().enumerate() {
                     match self.part(part, &format!("{pointer}/{index}")) {
                         Err(InputError::Unsupported { what, .. })
-                            if self.unsupported == Unsupported::Placeholder =>
+                            if self.unsupported == UnsupportedContent::Placeholder =>
                         {
                             self.text(&format!("[left out: the agent does not support {what}]"));
                         }

@@ -17,7 +17,7 @@ const MAX_VALUE_BYTES: usize = 64 << 10;
 /// `forwardedProps` is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Allowed {
+pub struct AllowedMembers {
     /// Allows `mode`.
     pub mode: bool,
     /// Allowed members of `config`.
@@ -32,10 +32,10 @@ pub struct Allowed {
     pub meta: Vec<String>,
 }
 
-/// Requests of an input about the session, as far as [`Allowed`] permits them.
+/// Requests of an input about the session, as far as [`AllowedMembers`] permits them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Forwarded {
+pub struct ForwardedMembers {
     /// Mode for `session/set_mode`.
     pub mode: Option<String>,
     /// Ids and values for `session/set_config_option`.
@@ -52,7 +52,7 @@ pub struct Forwarded {
     pub left_out: Vec<String>,
 }
 
-impl Allowed {
+impl AllowedMembers {
     /// Reads `forwardedProps`.
     ///
     /// | member of `acp` | allowed if |
@@ -68,8 +68,8 @@ impl Allowed {
     ///
     /// # Errors
     /// An allowed member has a wrong type or is too large.
-    pub fn read(&self, props: Option<&Raw>) -> Result<Forwarded, InputError> {
-        let mut forwarded = Forwarded::default();
+    pub fn read(&self, props: Option<&Raw>) -> Result<ForwardedMembers, InputError> {
+        let mut forwarded = ForwardedMembers::default();
         let members = props.and_then(|props| props.decode::<Extra>().ok()).unwrap_or_default();
         let Some(acp) = members.get("acp") else { return Ok(forwarded) };
         let acp: Extra = read(acp, "/forwardedProps/acp", "an object")?;

@@ -1,9 +1,11 @@
 //! The plan of an input: session, answers and prompt.
 use super::blocks::Blocks;
 use super::cancelled::Instruction;
-use super::session_memory::{Background, SessionMemory, Standing};
+use super::session_memory::{Background, MessageComparison, SessionMemory};
 use super::transcript::{last_entry, transcript};
-use super::{Divergence, Forwarded, InputError, MAX_MESSAGES, Prompt, Repeat, Rules, SessionScope};
+use super::{
+    Divergence, ForwardedMembers, InputError, MAX_MESSAGES, Prompt, Repeat, Rules, SessionScope,
+};
 use crate::json::Print;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::PromptCapabilities;
@@ -30,7 +32,7 @@ pub struct Plan {
     /// the list if it ends too early.
     pub diverged: Option<String>,
     /// Further requests of the input that are allowed.
-    pub forwarded: Forwarded,
+    pub forwarded: ForwardedMembers,
     /// Results without a waiting call, as texts. They are part of the prompt if there is one.
     late: Vec<String>,
     background: Background,
@@ -51,7 +53,7 @@ pub enum SessionStep {
     },
     /// `session/fork` of the session.
     Fork,
-    /// `session/resume` or `session/load` of [`Forwarded::session_id`].
+    /// `session/resume` or `session/load` of [`ForwardedMembers::session_id`].
     Attach,
 }
 
@@ -75,14 +77,14 @@ impl SessionMemory {
     /// | … and end with one | its prompt: the user sends it again |
     /// | have some that were cancelled without an answer, for a new session | the same with those as history |
     /// | have a history, and the thread has no session | a new session, with the history as text |
-    /// | … and [`Forwarded::session_id`] names one | that session, which knows the history |
+    /// | … and [`ForwardedMembers::session_id`] names one | that session, which knows the history |
     ///
     /// | other members | result |
     /// |---|---|
     /// | new or changed system and developer messages | `systemPrompt` of a new session, otherwise a text before all others |
     /// | `context` | a block for each entry, after the user's messages |
     /// | `state` | a block of JSON, if [`Rules::state`] is set |
-    /// | `forwardedProps` | [`Forwarded`] |
+    /// | `forwardedProps` | [`ForwardedMembers`] |
     /// | `parentRunId` | ignored: a branch is recognized by its messages |
     /// | `tools`, `resume` | ignored: [`frontend_tool`](crate::frontend_tool) and [`begin_run`](crate::Translator::begin_run) read them |
     ///
@@ -152,7 +154,7 @@ impl SessionMemory {
         messages: &[Message],
         last: usize,
         rules: &Rules,
-        forwarded: &Forwarded,
+        forwarded: &ForwardedMembers,
     ) -> Result<Aim, InputError> {
         let fresh = |start, unseen| Aim { session: Session::New, start, unseen, diverged: None };
         if forwarded.session_id.is_some() && !self.has_session() {
@@ -162,20 +164,22 @@ impl SessionMemory {
             return Ok(fresh(last, last));
         }
         let diverged = match self.standing(messages, rules.new_alone) {
-            Standing::Known(start) if self.is_repetition(input, messages, start) => {
+            MessageComparison::Known(start) if self.is_repetition(input, messages, start) => {
                 "/messages".to_string()
             }
-            Standing::Known(start) if !has_answer(messages, start) => {
+            MessageComparison::Known(start) if !has_answer(messages, start) => {
                 let again = self.has_failed() && !has_question(messages, start);
                 let start = if again { last } else { start };
                 return Ok(Aim { session: Session::Same, ..fresh(start, 0) });
             }
             // An index past the end marks missing messages. A known message that continues with an
             // answer was never sent to the agent.
-            Standing::Known(at) | Standing::Diverged(at) if at < messages.len() => {
+            MessageComparison::Known(at) | MessageComparison::Diverged(at)
+                if at < messages.len() =>
+            {
                 format!("/messages/{at}")
             }
-            Standing::Known(_) | Standing::Diverged(_) => "/messages".to_string(),
+            MessageComparison::Known(_) | MessageComparison::Diverged(_) => "/messages".to_string(),
         };
         let session = match rules.divergence {
             Divergence::Reject => return Err(InputError::Diverged { pointer: diverged }),

@@ -1,5 +1,5 @@
 //! Rules for the sessions of a thread.
-use super::{Allowed, Unsupported};
+use super::{AllowedMembers, UnsupportedContent};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct Rules {
     /// supported.
     pub state_without: Vec<String>,
     /// Handling of content that the agent does not support.
-    pub unsupported: Unsupported,
+    pub unsupported: UnsupportedContent,
     /// Whether a tool result without a waiting call becomes a prompt; otherwise it is kept for the
     /// next prompt.
     pub prompt_on_late_result: bool,
@@ -37,7 +37,7 @@ pub struct Rules {
     /// by default. 0 disables it.
     pub transcript_bytes: usize,
     /// The allowed members of `forwardedProps.acp`.
-    pub forwarded: Allowed,
+    pub forwarded: AllowedMembers,
 }
 
 impl Rules {
@@ -57,11 +57,11 @@ impl Default for Rules {
             context_first: false,
             state: false,
             state_without: Vec::new(),
-            unsupported: Unsupported::default(),
+            unsupported: UnsupportedContent::default(),
             prompt_on_late_result: false,
             system_prompt: false,
             transcript_bytes: 64 << 10,
-            forwarded: Allowed::default(),
+            forwarded: AllowedMembers::default(),
         }
     }
 }

@@ -141,7 +141,7 @@ struct Known {
 
 /// An input's messages in comparison with the agent's.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum MessageComparison {
     /// They continue the agent's: the index of the first that the agent lacks.
     Known(usize),
     /// They differ from this index on.
@@ -354,7 +354,8 @@ impl SessionMemory {
     pub(super) fn handle_prompt(&mut self, background: Background, instruction: &Instruction) {
         self.cancelled.remove(instruction);
         self.unanswered.remove(instruction);
-        (self.has_session, self.has_failed) = (true, false);
+        self.has_session = true;
+        self.has_failed = false;
         self.background = background;
         self.queued.clear();
     }
@@ -532,9 +533,13 @@ impl SessionMemory {
     /// Only messages of user and agent are compared, by role, text and place. Their ids are not:
     /// some clients make new ones for each input. The agent's last message may be missing or
     /// truncated if the user continues: the page lost its connection.
-    pub(super) fn standing(&self, messages: &[Message], may_be_new_alone: bool) -> Standing {
+    pub(super) fn standing(
+        &self,
+        messages: &[Message],
+        may_be_new_alone: bool,
+    ) -> MessageComparison {
         if may_be_new_alone && self.are_new_alone(messages) {
-            return Standing::Known(0);
+            return MessageComparison::Known(0);
         }
         let said = messages.iter().enumerate();
         let said = said.filter_map(|(index, message)| Some((index, Known::of(message)?)));
@@ -559,10 +564,10 @@ impl SessionMemory {
         let missed = known.clone().all(|known| known.by_agent);
         let rest = said.clone();
         match said.next() {
-            None if known.peek().is_none() => Standing::Known(next),
-            None if self.has_failed && missed => Standing::Known(next),
+            None if known.peek().is_none() => MessageComparison::Known(next),
+            None if self.has_failed && missed => MessageComparison::Known(next),
             // The answer is to be repeated, or the conversation ends earlier.
-            None => Standing::Diverged(next),
+            None => MessageComparison::Diverged(next),
             Some((index, theirs)) => {
                 let is_last = known.clone().nth(1).is_none();
                 let cut = is_last && known.peek().is_some_and(|ours| ours.is_cut(&theirs));
@@ -571,9 +576,9 @@ impl SessionMemory {
                 let changed =
                     after.any(|(_, theirs)| known.clone().any(|ours| ours.id == theirs.id));
                 if goes_on && missed && !changed {
-                    Standing::Known(index + usize::from(cut))
+                    MessageComparison::Known(index + usize::from(cut))
                 } else {
-                    Standing::Diverged(index)
+                    MessageComparison::Diverged(index)
                 }
             }
         }

@@ -15,10 +15,10 @@ const MAX_MESSAGES: usize = 4096;
 
 /// Messages that were sent, by voice and the agent's id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Written {
+pub(super) struct WrittenMessages {
     /// Whether messages are remembered.
     is_active: bool,
-    messages: BTreeMap<String, Sent>,
+    messages: BTreeMap<String, SentMessage>,
     /// The oldest first.
     order: VecDeque<String>,
     bytes: usize,
@@ -27,14 +27,14 @@ pub(super) struct Written {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Sent {
+struct SentMessage {
     ids: Vec<MessageId>,
     text: String,
     /// Number of blocks that are not text.
     blocks: usize,
 }
 
-impl Written {
+impl WrittenMessages {
     /// Remembers messages from now on.
     pub(super) fn activate(&mut self) {
         self.is_active = true;
@@ -105,7 +105,7 @@ impl Written {
         }
     }
 
-    fn sent(&mut self, name: String) -> &mut Sent {
+    fn sent(&mut self, name: String) -> &mut SentMessage {
         if !self.messages.contains_key(&name) {
             self.order.push_back(name.clone());
         }

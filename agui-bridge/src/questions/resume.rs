@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// The answers of a resumed run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Resumed {
+pub(super) struct ResumeAnswers {
     run_id: RunId,
     /// Fingerprints of the answers, by question.
     answers: BTreeMap<u64, u64>,
@@ -113,7 +113,7 @@ impl Questions {
         for (number, settlement) in read {
             self.resolve(desk, number, &settlement, AnsweredBy::User);
         }
-        self.resumed = Some(Resumed { run_id: run_id.clone(), answers: seen });
+        self.resumed = Some(ResumeAnswers { run_id: run_id.clone(), answers: seen });
         Ok(())
     }
 }

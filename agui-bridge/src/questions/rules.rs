@@ -26,7 +26,7 @@ pub(super) struct Rules {
 
 /// The way a question is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum QuestionRoute {
     InStream,
     Interrupt,
 }
@@ -65,21 +65,26 @@ impl Rules {
 
     /// Returns the way a question is sent to the user, if the user answers. `is_asked` is whether
     /// the user answers permission requests in any case.
-    pub(super) fn way(&self, frame: &Frame<'_>, about: &About, is_asked: bool) -> Option<Way> {
+    pub(super) fn way(
+        &self,
+        frame: &Frame<'_>,
+        about: &About,
+        is_asked: bool,
+    ) -> Option<QuestionRoute> {
         let way = match about {
             About::Permission(_) => match &self.permission {
-                PermissionMode::Policy(_) if is_asked => Way::Interrupt,
+                PermissionMode::Policy(_) if is_asked => QuestionRoute::Interrupt,
                 PermissionMode::Policy(_) => return None,
-                PermissionMode::InStream => Way::InStream,
-                PermissionMode::Interrupt => Way::Interrupt,
+                PermissionMode::InStream => QuestionRoute::InStream,
+                PermissionMode::Interrupt => QuestionRoute::Interrupt,
             },
             About::Elicitation(_) => match self.elicitation {
                 ElicitationMode::Decline => return None,
-                ElicitationMode::InStream => Way::InStream,
-                ElicitationMode::Interrupt => Way::Interrupt,
+                ElicitationMode::InStream => QuestionRoute::InStream,
+                ElicitationMode::Interrupt => QuestionRoute::Interrupt,
             },
         };
         let has_interrupts = frame.is_modern || self.legacy_interrupts;
-        Some(if has_interrupts { way } else { Way::InStream })
+        Some(if has_interrupts { way } else { QuestionRoute::InStream })
     }
 }

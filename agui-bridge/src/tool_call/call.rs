@@ -68,26 +68,27 @@ pub(super) struct Call {
     /// The time at which the arguments count as complete.
     settles: Option<Duration>,
     shown: Shown,
-    content: Kept,
+    content: RetainedOutput,
     /// Whether the content comes from a permission request: an intention, not a result.
     proposed: bool,
-    raw_output: Kept,
+    raw_output: RetainedOutput,
     denied: Option<Denial>,
 }
 
 /// The output until the call has its result; afterwards its fingerprint.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct RetainedOutput {
     output: Output,
     print: Option<u64>,
 }
 
-impl Kept {
+impl RetainedOutput {
     /// Replaces the output, and returns whether it differs.
     fn replace(&mut self, output: Output) -> bool {
         let print = Some(output.fingerprint());
         let differs = self.print != print;
-        (self.output, self.print) = (output, print);
+        self.output = output;
+        self.print = print;
         differs
     }
 
@@ -97,7 +98,7 @@ impl Kept {
 }
 
 /// The effect of a message on a call.
-pub(super) struct Changed {
+pub(super) struct CallChanges {
     /// Whether members that a page shows have changed.
     pub(super) shown: bool,
     /// Whether the output has changed.
@@ -129,9 +130,9 @@ impl Call {
             arguments: Arguments::default(),
             settles: None,
             shown: Shown::default(),
-            content: Kept::default(),
+            content: RetainedOutput::default(),
             proposed: false,
-            raw_output: Kept::default(),
+            raw_output: RetainedOutput::default(),
             denied: None,
         }
     }
@@ -227,7 +228,7 @@ impl Call {
     }
 
     /// Applies the members of a message, except for the arguments.
-    pub(super) fn merge(&mut self, change: &mut Change, limits: &Limits) -> Changed {
+    pub(super) fn merge(&mut self, change: &mut Change, limits: &Limits) -> CallChanges {
         let title = change.title.take().filter(|title| !title.is_empty());
         let title = title.map(|title| json::cut(title, limits.message));
         let mut shown = replace(&mut self.title, title.map(Some));
@@ -257,7 +258,7 @@ impl Call {
         if let Some(raw) = &change.raw_output {
             output |= self.raw_output.replace(Output::of_raw(raw, limits));
         }
-        Changed { shown, output }
+        CallChanges { shown, output }
     }
 
     pub(super) fn start(&self, at: &CallFrame<'_>, out: &mut Outbox) {

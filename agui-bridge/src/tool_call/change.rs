@@ -1,6 +1,6 @@
 //! The members of a message about a tool call, in either version of ACP.
 use super::status::Status;
-use crate::produced::Produced;
+use crate::produced::ProducedContent;
 use acp_types::v1::tool_calls::{
     ToolCall, ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolKind,
@@ -24,7 +24,7 @@ pub(crate) struct Change {
     pub(crate) name: Option<String>,
     pub(crate) kind: Option<ToolKind>,
     pub(crate) status: Option<ToolCallStatus>,
-    pub(crate) content: Option<Vec<Produced>>,
+    pub(crate) content: Option<Vec<ProducedContent>>,
     /// Whether the content is appended to the content so far.
     pub(crate) appends: bool,
     pub(crate) locations: Option<Vec<ToolCallLocation>>,
@@ -144,6 +144,6 @@ fn value<T>(presence: Presence<T>) -> Option<T> {
     value
 }
 
-fn produced(content: Vec<ToolCallContent>) -> Vec<Produced> {
-    content.into_iter().map(Produced::from).collect()
+fn produced(content: Vec<ToolCallContent>) -> Vec<ProducedContent> {
+    content.into_iter().map(ProducedContent::from).collect()
 }

@@ -2,7 +2,7 @@
 use super::change::Change;
 use crate::json::{self, Members};
 use crate::limits::Limits;
-use crate::produced::Produced;
+use crate::produced::ProducedContent;
 use crate::tool_name::{Clues, named, tool_name};
 use acp_types::v1::tool_calls::ToolKind;
 use alloc::string::String;
@@ -42,7 +42,7 @@ impl CallDescription {
         description.raw_input = description.bounded(change.raw_input.as_ref(), limits);
         description.content = change.content.as_ref().map(|content| {
             let mut room = description.room(limits);
-            let shown = |item: &Produced| {
+            let shown = |item: &ProducedContent| {
                 let shown = item.shown(room);
                 room = room.saturating_sub(shown.as_str().len());
                 shown

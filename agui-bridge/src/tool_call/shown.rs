@@ -1,7 +1,7 @@
 //! The activity of a tool call, as shown to the page.
 use crate::json::{self, Members};
 use crate::limits::Limits;
-use crate::produced::Produced;
+use crate::produced::ProducedContent;
 use acp_types::v1::content::ContentBlock;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -47,7 +47,7 @@ impl Shown {
     /// Sets the content. Returns whether the items differ, and whether the text does.
     pub(super) fn set_content(
         &mut self,
-        content: &[Produced],
+        content: &[ProducedContent],
         appends: bool,
         limits: &Limits,
     ) -> (bool, bool) {

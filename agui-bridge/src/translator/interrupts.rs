@@ -1,8 +1,8 @@
 //! Interrupted runs, the runs that resume them, and time limits.
-use super::{Begun, Translator};
+use super::{Translator, TurnStart};
 use crate::CancelReason;
-use crate::options::Unanswered;
-use crate::runs::{Before, Parked, Problem};
+use crate::options::UnansweredPolicy;
+use crate::runs::{Before, ParkedTurn, Problem};
 use crate::turn_end::Failure;
 use acp_types::v1::content::ContentBlock;
 use agui_types::event::{RunFinishedInterruptOutcome, RunFinishedOutcome};
@@ -70,7 +70,7 @@ impl Translator {
         self.runs.is_parked()
     }
 
-    /// Returns whether the prompt of a run with [`Begun::Wait`] has to be sent now; `true` once.
+    /// Returns whether the prompt of a run with [`TurnStart::Wait`] has to be sent now; `true` once.
     pub fn poll_prompt(&mut self) -> bool {
         self.runs.poll_prompt()
     }
@@ -94,7 +94,7 @@ impl Translator {
         self.calls.end_all(&frame, out, &self.terminals);
         self.close_rest();
         self.questions.put_off();
-        self.runs.park(Parked::default());
+        self.runs.park(ParkedTurn::default());
         self.interrupt_run(&numbers);
     }
 
@@ -111,7 +111,7 @@ impl Translator {
         self.terminals.show_all(&frame, out);
         self.close_calls(false);
         self.close_rest();
-        self.runs.park(Parked::default());
+        self.runs.park(ParkedTurn::default());
         self.succeed(None);
     }
 
@@ -125,17 +125,18 @@ impl Translator {
     /// Continues the turn of the last run, in the run that has just begun.
     pub(super) fn resume(
         &mut self,
-        parked: Parked,
+        parked: ParkedTurn,
         input: &RunAgentInput,
         answers: &[ResumeEntry],
         prompt: &[ContentBlock],
-    ) -> Begun {
+    ) -> TurnStart {
         let open = self.questions.interrupted();
-        let abandons = !prompt.is_empty() && self.basis.options.unanswered == Unanswered::Abandon;
+        let abandons =
+            !prompt.is_empty() && self.basis.options.unanswered == UnansweredPolicy::Abandon;
         if answers.is_empty() && !open.is_empty() && !abandons {
             self.runs.park(parked);
             self.refuse_unanswered(&open, prompt);
-            return Begun::Ended;
+            return TurnStart::Ended;
         }
         let mut reason = parked.cancel;
         if answers.is_empty() {
@@ -148,7 +149,7 @@ impl Translator {
                 self.runs.park(parked);
                 let code = error.code();
                 self.fail(Problem::new(code, &error.message()));
-                return Begun::Ended;
+                return TurnStart::Ended;
             }
         }
         self.questions.forget_settled();
@@ -162,16 +163,16 @@ impl Translator {
                 self.runs.join_cancelled(reason);
             }
             self.continue_turn(parked);
-            return if self.runs.is_open() { Begun::Resumed } else { Begun::Ended };
+            return if self.runs.is_open() { TurnStart::Resumed } else { TurnStart::Ended };
         }
         let is_cancelled = reason.is_some();
         let cancel = is_cancelled && parked.cancel.is_none();
         self.runs.wait_for(Before { prompt: prompt.to_vec(), is_cancelled });
         self.continue_turn(parked);
         match has_ended {
-            true if self.poll_prompt() => Begun::Prompt,
-            true => Begun::Ended,
-            false => Begun::Wait { cancel },
+            true if self.poll_prompt() => TurnStart::Prompt,
+            true => TurnStart::Ended,
+            false => TurnStart::Wait { cancel },
         }
     }
 
@@ -186,7 +187,7 @@ impl Translator {
     }
 
     /// Shows the end of a parked turn, or sends its questions since then.
-    fn continue_turn(&mut self, parked: Parked) {
+    fn continue_turn(&mut self, parked: ParkedTurn) {
         if let Some(end) = parked.end {
             return self.end_turn(end);
         }

@@ -25,7 +25,7 @@
 use super::Translator;
 use super::exchanges::Exchanges;
 use crate::update::{Part, Update};
-use crate::waiting::Waiting;
+use crate::waiting::WaitingUpdates;
 use acp_types::v1::content::ContentBlock;
 use agui_types::id::ToolCallId;
 use agui_types::message::Message;
@@ -47,7 +47,7 @@ pub(super) struct LateReplay {
     /// Whether the agent has responded before it has repeated the whole thread.
     is_late: bool,
     is_over: bool,
-    held: Waiting,
+    held: WaitingUpdates,
     /// The end of the silence after which the replay is over.
     until: Option<Duration>,
     /// The repeated calls, with updates of their own.
@@ -75,13 +75,13 @@ enum Verdict {
 
 impl LateReplay {
     /// Creates the state for a thread, after the part of it that the agent has repeated.
-    fn new(thread: Exchanges, repeated: Waiting) -> Self {
+    fn new(thread: Exchanges, repeated: WaitingUpdates) -> Self {
         let mut late = Self {
             thread,
             user: None,
             is_late: false,
             is_over: false,
-            held: Waiting::default(),
+            held: WaitingUpdates::default(),
             until: None,
             calls: BTreeSet::new(),
         };
@@ -200,7 +200,7 @@ impl Translator {
         self.is_loaded = false;
         self.replay = None;
         self.repeated = None;
-        self.repeated_updates = Waiting::default();
+        self.repeated_updates = WaitingUpdates::default();
     }
 
     /// Takes a chunk of the user that repeats the prompt, unless it belongs to a replay.
@@ -228,7 +228,7 @@ impl Translator {
         match late.judge(&part) {
             Verdict::Old => {
                 // What precedes an old part is old as well.
-                late.held = Waiting::default();
+                late.held = WaitingUpdates::default();
                 None
             }
             Verdict::Undecided => {
@@ -251,7 +251,7 @@ impl Translator {
     /// Drops a message of the user, and what the agent has repeated before it.
     fn take_late_user(&mut self, text: &str) {
         let Some(late) = &mut self.late else { return };
-        late.held = Waiting::default();
+        late.held = WaitingUpdates::default();
         late.is_late = true;
         late.until = self.basis.now.map(|now| now.saturating_add(self.basis.options.times.quiet));
         if late.repeat_user(text) {

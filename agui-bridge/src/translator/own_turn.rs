@@ -2,8 +2,8 @@
 //!
 //! The agent reports its own turn by `state_update` in ACP v2. Otherwise, as in v1, a part of the
 //! conversation that arrives outside of a turn begins one, and silence ends it.
-use super::{Begun, Translator};
-use crate::runs::{OwnTurn, Parked};
+use super::{Translator, TurnStart};
+use crate::runs::{OwnTurn, ParkedTurn};
 use crate::turn_end::TurnEnd;
 use crate::update::Update;
 use acp_types::v1::content::ContentBlock;
@@ -93,13 +93,13 @@ impl Translator {
         self.cancel_questions();
         if matches!(end, TurnEnd::Error(_)) {
             // The next run shows the failure.
-            self.runs.park(Parked { cancel: None, end: Some(end) });
+            self.runs.park(ParkedTurn { cancel: None, end: Some(end) });
         }
     }
 
     /// Continues the agent's own turn in the run that has just begun. Returns `None` if the run is
     /// to begin a turn.
-    pub(super) fn join_own_turn(&mut self, prompt: &[ContentBlock]) -> Option<Begun> {
+    pub(super) fn join_own_turn(&mut self, prompt: &[ContentBlock]) -> Option<TurnStart> {
         let is_over = match self.runs.own()? {
             OwnTurn::Reported => false,
             OwnTurn::Quiet(until) => {
@@ -116,6 +116,6 @@ impl Translator {
         let (questions, mut desk) = self.questions();
         questions.put_waiting(&mut desk);
         self.suspend_if_due();
-        Some(if self.runs.is_open() { Begun::Resumed } else { Begun::Ended })
+        Some(if self.runs.is_open() { TurnStart::Resumed } else { TurnStart::Ended })
     }
 }

@@ -7,7 +7,7 @@ use acp_types::v1::tool_calls::ToolCallContent;
 use agui_bridge::acp_agent::{AcpAgent, AcpAgentOptions, Output, QuestionAnswer};
 use agui_bridge::hybrid_tools::HybridRun;
 use agui_bridge::input::{Work, work};
-use agui_bridge::{Answer, Begun, Options, Translator};
+use agui_bridge::{Answer, Options, Translator, TurnStart};
 use agui_types::content::Content;
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -161,7 +161,7 @@ impl Behind {
     }
 
     /// Begins a run, and returns the blocks of the agent's prompt.
-    fn begin(&mut self, input: &RunAgentInput) -> (Begun, Vec<ContentBlock>) {
+    fn begin(&mut self, input: &RunAgentInput) -> (TurnStart, Vec<ContentBlock>) {
         let blocks = match work(input, &AcpAgent::prompt_capabilities(), None) {
             Ok(Work::Prompt(prompt)) if input.resume.is_none() => prompt.blocks,
             _ => Vec::new(),
@@ -187,7 +187,7 @@ proptest! {
         agent.handle_prompt(&prompt(&json!([{"type": "text", "text": "Hi"}])), "r").unwrap();
         let mut behind = Behind::new(Options::new());
         let (begun, blocks) = behind.begin(&run_of(&mut agent));
-        prop_assert_eq!(begun, Begun::Prompt);
+        prop_assert_eq!(begun, TurnStart::Prompt);
         prop_assert_eq!(serde_json::to_value(&blocks).unwrap(), json!([{"type": "text", "text": "Hi"}]));
         let mut said = View::default();
         for update in &updates {
@@ -270,24 +270,24 @@ proptest! {
         let mut open = BTreeSet::new();
         let mut owed = Vec::new();
         let mut prompts = 0;
-        let end = [Doing::Cancel, Doing::End];
+        let end = [Action::Cancel, Action::End];
         for step in steps.into_iter().chain(end) {
             match step {
-                Doing::Prompt => {
+                Action::Prompt => {
                     prompts += 1;
                     let busy = agent.is_in_turn();
                     let request = prompt(&json!([{"type": "text", "text": "Hi"}]));
                     let taken = agent.handle_prompt(&request, format!("run {prompts}")).is_ok();
                     prop_assert_eq!(taken, !busy);
                 }
-                Doing::Event(event) => agent.handle_event(decode(&event.to_string()).unwrap()),
-                Doing::Answer(id) => {
+                Action::Event(event) => agent.handle_event(decode(&event.to_string()).unwrap()),
+                Action::Answer(id) => {
                     let yes = json!({"outcome": "selected", "optionId": "yes"});
                     let answer = QuestionAnswer::Permission(decode(&yes.to_string()).unwrap());
                     prop_assert_eq!(agent.handle_answer(&id.into(), &answer), open.remove(id));
                 }
-                Doing::Cancel => agent.handle_cancel(),
-                Doing::End => agent.handle_stream_end(),
+                Action::Cancel => agent.handle_cancel(),
+                Action::End => agent.handle_stream_end(),
             }
             for output in outputs(&mut agent) {
                 if let Some(id) = output.get("ask").and_then(Value::as_str) {
@@ -314,7 +314,7 @@ proptest! {
 }
 
 #[derive(Clone, Debug)]
-enum Doing {
+enum Action {
     Prompt,
     Event(Value),
     Answer(&'static str),
@@ -322,7 +322,7 @@ enum Doing {
     End,
 }
 
-fn doing() -> impl Strategy<Value = Doing> {
+fn doing() -> impl Strategy<Value = Action> {
     let ask = |ids: &[&str]| {
         let interrupts: Vec<_> =
             ids.iter().map(|id| json!({"id": id, "reason": "confirmation"})).collect();
@@ -342,11 +342,11 @@ fn doing() -> impl Strategy<Value = Doing> {
         json!({"type": "NEWER"}),
     ]);
     prop_oneof![
-        3 => Just(Doing::Prompt),
-        8 => events.prop_map(Doing::Event),
-        4 => select(vec!["i1", "i2"]).prop_map(Doing::Answer),
-        1 => Just(Doing::Cancel),
-        1 => Just(Doing::End),
+        3 => Just(Action::Prompt),
+        8 => events.prop_map(Action::Event),
+        4 => select(vec!["i1", "i2"]).prop_map(Action::Answer),
+        1 => Just(Action::Cancel),
+        1 => Just(Action::End),
     ]
 }
 

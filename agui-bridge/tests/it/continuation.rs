@@ -47,15 +47,15 @@ enum End {
     Complete,
     Cancelled,
     /// The agent is killed in its answer, of which it has stored this.
-    Killed(Stored),
+    Killed(StoredKind),
     /// The program ends in the answer.
     Shutdown,
     /// The program is killed in the answer, with the agent.
-    ProgramKilled(Stored),
+    ProgramKilled(StoredKind),
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stored {
+enum StoredKind {
     Nothing,
     Question,
     Answer,
@@ -99,8 +99,8 @@ fn said() -> impl Strategy<Value = Said> {
         6 => Just(End::Complete),
         1 => Just(End::Cancelled),
         1 => Just(End::Shutdown),
-        1 => select(vec![Stored::Nothing, Stored::Question, Stored::Answer]).prop_map(End::Killed),
-        1 => select(vec![Stored::Nothing, Stored::Question, Stored::Answer])
+        1 => select(vec![StoredKind::Nothing, StoredKind::Question, StoredKind::Answer]).prop_map(End::Killed),
+        1 => select(vec![StoredKind::Nothing, StoredKind::Question, StoredKind::Answer])
             .prop_map(End::ProgramKilled),
     ];
     (text, answer, call, end).prop_map(|(text, answer, call, end)| Said { text, answer, call, end })
@@ -500,9 +500,9 @@ impl World {
         let is_complete = matches!(said.end, End::Complete);
         let mut turn = Turn { prompt, call, answer, is_complete, is_exact: true };
         match said.end {
-            End::Killed(Stored::Nothing) => return self.kill(),
-            End::ProgramKilled(Stored::Nothing) => return self.restart(Restart::Kill),
-            End::Killed(Stored::Question) | End::ProgramKilled(Stored::Question) => {
+            End::Killed(StoredKind::Nothing) => return self.kill(),
+            End::ProgramKilled(StoredKind::Nothing) => return self.restart(Restart::Kill),
+            End::Killed(StoredKind::Question) | End::ProgramKilled(StoredKind::Question) => {
                 turn.call = None;
                 turn.answer.clear();
             }
@@ -686,7 +686,7 @@ fn repeated_message_is_not_one_behind_a_whole_answer() -> Result<(), TestCaseErr
         saying("go on", &["ok"], None, End::Cancelled),
         saying("go on", &[], Some("call_1"), End::Complete),
         saying("two", &["ok"], None, End::Complete),
-        saying("go on", &[], None, End::Killed(Stored::Nothing)),
+        saying("go on", &[], None, End::Killed(StoredKind::Nothing)),
         saying("one", &[], None, End::Complete),
     ];
     play_late(3, &ops)
@@ -696,7 +696,7 @@ fn repeated_message_is_not_one_behind_a_whole_answer() -> Result<(), TestCaseErr
 #[test]
 fn answer_is_shown_if_it_begins_as_one_that_was_cut_off() -> Result<(), TestCaseError> {
     let answer = ["I read the file first. ", "Now I edit it.", " Done."];
-    for stored in [Stored::Nothing, Stored::Question, Stored::Answer] {
+    for stored in [StoredKind::Nothing, StoredKind::Question, StoredKind::Answer] {
         let ops = [
             saying("one", &answer, None, End::Killed(stored)),
             saying("two", &answer, None, End::Complete),
@@ -711,7 +711,7 @@ fn answer_is_shown_if_it_begins_as_one_that_was_cut_off() -> Result<(), TestCase
 #[test]
 fn repetition_before_a_silence_is_no_answer() -> Result<(), TestCaseError> {
     let answer = ["I read the file first. ", "Now I edit it.", " Done."];
-    for stored in [Stored::Nothing, Stored::Question, Stored::Answer] {
+    for stored in [StoredKind::Nothing, StoredKind::Question, StoredKind::Answer] {
         for early in 0..4 {
             let mut world = World::new(Agent::LoadsLate(early), false, Vec::new(), Inputs::Whole)
                 .with_silence();

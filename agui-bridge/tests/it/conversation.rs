@@ -2,7 +2,7 @@
 use crate::thread::{Rig, failed, input, options, raw, refused, said, user};
 use acp_types::client::{CallError, SessionEvent, TurnError};
 use agui_bridge::conversation::{
-    Accepted, AgentFeatures, Command, ConversationDiagnostic, Notice, RunRefused, RunRequest,
+    Acceptance, AgentFeatures, Command, ConversationDiagnostic, Notice, RunRefused, RunRequest,
     SessionOrigin, WhenBusy,
 };
 use serde_json::json;
@@ -26,7 +26,7 @@ fn resumes() -> AgentFeatures {
 #[test]
 fn thread_keeps_its_session() {
     let mut rig = Rig::connected(options());
-    assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Begun));
+    assert_eq!(rig.say("1", "Hi"), Ok(Acceptance::Begun));
     assert_eq!(&*rig.opening().cwd, "/work");
     assert_eq!(&rig.opening().origin, &SessionOrigin::New);
     rig.open("s");
@@ -66,7 +66,7 @@ fn input_without_news_needs_no_agent() {
     rig.take_commands();
     let known =
         [user("u-1", "Hi"), json!({"id": "msg-1", "role": "assistant", "content": "Hello."})];
-    assert_eq!(rig.run(input("2", &known, &json!({}))), Ok(Accepted::Begun));
+    assert_eq!(rig.run(input("2", &known, &json!({}))), Ok(Acceptance::Begun));
     assert_eq!(rig.kinds("2"), ["RUN_STARTED", OK]);
     assert_eq!(rig.commands, []);
 }
@@ -75,11 +75,11 @@ fn input_without_news_needs_no_agent() {
 fn repeated_input_does_not_run_again() {
     let mut rig = Rig::connected(options());
     rig.say("1", "Hi").unwrap();
-    assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Again("1".into())));
+    assert_eq!(rig.say("1", "Hi"), Ok(Acceptance::Again("1".into())));
     assert_eq!(rig.say("1", "Ho"), Err(RunRefused::OtherRun));
     rig.open("s");
     rig.end();
-    assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Again("1".into())));
+    assert_eq!(rig.say("1", "Hi"), Ok(Acceptance::Again("1".into())));
     assert_eq!(rig.say("1", "Ho"), Err(RunRefused::OtherRun));
     assert_eq!(rig.kinds("1"), ["RUN_STARTED", OK]);
 }
@@ -92,8 +92,8 @@ fn known_runs_are_bounded() {
     for run in ["1", "2", "3"] {
         rig.turn(run, run, "ok");
     }
-    assert_eq!(rig.say("3", "3"), Ok(Accepted::Again("3".into())));
-    assert_eq!(rig.say("1", "other"), Ok(Accepted::Begun), "the oldest is forgotten");
+    assert_eq!(rig.say("3", "3"), Ok(Acceptance::Again("3".into())));
+    assert_eq!(rig.say("1", "other"), Ok(Acceptance::Begun), "the oldest is forgotten");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn input_without_a_prompt_is_refused() {
     let Err(RunRefused::Input(error)) = rig.run(blank) else { panic!() };
     assert_eq!(error.status(), 400);
     assert_eq!(rig.kinds("1"), [""; 0]);
-    assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Begun), "its id is free");
+    assert_eq!(rig.say("1", "Hi"), Ok(Acceptance::Begun), "its id is free");
 }
 
 #[test]
@@ -113,28 +113,29 @@ fn busy_thread_refuses_queues_or_supersedes() {
     assert_eq!(rig.say("2", "two"), Err(RunRefused::Busy));
     rig.open("s");
     rig.cancel("1");
-    assert_eq!(rig.say("2", "two"), Ok(Accepted::Queued), "behind a run that ends");
+    assert_eq!(rig.say("2", "two"), Ok(Acceptance::Queued), "behind a run that ends");
     assert_eq!(rig.say("3", "three"), Err(RunRefused::Busy));
     rig.session(crate::thread::ended("cancelled"));
     assert_eq!(rig.outcome("1").as_str(), CANCELLED);
     assert_eq!(&*rig.prompt(), &["two".to_owned()][..]);
 
     let mut queues = options();
-    (queues.when_busy, queues.max_queued) = (WhenBusy::Queue, 1);
+    queues.when_busy = WhenBusy::Queue;
+    queues.max_queued = 1;
     queues.queue_wait = Some(Duration::from_secs(30));
     let mut rig = Rig::connected(queues.clone());
     rig.say("1", "one").unwrap();
-    assert_eq!(rig.say("2", "two"), Ok(Accepted::Queued));
-    assert_eq!(rig.say("2", "two"), Ok(Accepted::Again("2".into())));
+    assert_eq!(rig.say("2", "two"), Ok(Acceptance::Queued));
+    assert_eq!(rig.say("2", "two"), Ok(Acceptance::Again("2".into())));
     assert_eq!(rig.say("3", "three"), Err(RunRefused::Busy));
     rig.open("s");
     rig.end();
     assert_eq!(rig.prompt(), ["two"]);
-    assert_eq!(rig.say("4", "four"), Ok(Accepted::Queued));
+    assert_eq!(rig.say("4", "four"), Ok(Acceptance::Queued));
     assert_eq!(rig.thread.poll_timeout(), Some(Duration::from_secs(30)));
     rig.wait(Duration::from_secs(30));
     assert_eq!(rig.refused, [("4".to_owned(), RunRefused::Busy)]);
-    assert_eq!(rig.say("4", "other"), Ok(Accepted::Queued), "its id is free");
+    assert_eq!(rig.say("4", "other"), Ok(Acceptance::Queued), "its id is free");
 
     queues.when_busy = WhenBusy::Supersede;
     let mut rig = Rig::connected(queues);
@@ -143,8 +144,8 @@ fn busy_thread_refuses_queues_or_supersedes() {
     }
     assert_eq!(rig.outcome("1"), CANCELLED);
     rig.open("s");
-    assert_eq!(rig.say("4", "4"), Ok(Accepted::Queued));
-    assert_eq!(rig.say("5", "5"), Ok(Accepted::Queued));
+    assert_eq!(rig.say("4", "4"), Ok(Acceptance::Queued));
+    assert_eq!(rig.say("5", "5"), Ok(Acceptance::Queued));
     assert_eq!(rig.refused, [("4".to_owned(), RunRefused::Busy)]);
     rig.end();
     assert_eq!(rig.prompt(), ["5"]);
@@ -231,7 +232,7 @@ fn run_is_cancelled_while_its_session_is_opened() {
 #[test]
 fn runs_wait_for_the_agent() {
     let mut rig = Rig::new(options());
-    assert_eq!(rig.say("1", "Hi"), Ok(Accepted::Queued));
+    assert_eq!(rig.say("1", "Hi"), Ok(Acceptance::Queued));
     assert_eq!(rig.events, []);
     rig.connect(AgentFeatures::default());
     rig.open("s");
@@ -249,7 +250,7 @@ fn runs_wait_for_the_agent() {
     rig.say("2", "Hi").unwrap();
     assert_eq!(rig.outcome("2"), "RUN_ERROR AGENT_EXITED");
     rig.thread.handle_connecting(rig.now);
-    assert_eq!(rig.say("3", "Hi"), Ok(Accepted::Queued));
+    assert_eq!(rig.say("3", "Hi"), Ok(Acceptance::Queued));
 }
 
 #[test]

@@ -31,9 +31,9 @@ enum Op {
     Connecting,
     Disconnect,
     Fail,
-    Session(Box<Happening>),
+    Session(Box<ScriptStep>),
     /// The same, for a released session.
-    Stale(Box<Happening>),
+    Stale(Box<ScriptStep>),
     Answer(u8, u8),
     Call,
     Result(u8),
@@ -46,7 +46,7 @@ enum Op {
 }
 
 #[derive(Clone, Debug)]
-enum Happening {
+enum ScriptStep {
     Opened(bool),
     Refused(u8),
     Update(Value),
@@ -62,21 +62,21 @@ enum Happening {
     Lagged,
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = ScriptStep> {
     prop_oneof![
-        8 => any::<bool>().prop_map(Happening::Opened),
-        1 => (0..4u8).prop_map(Happening::Refused),
-        6 => update().prop_map(Happening::Update),
-        1 => update_v2().prop_map(Happening::UpdateV2),
-        3 => Just(Happening::Said),
-        2 => state().prop_map(Happening::UpdateV2),
-        4 => Just(Happening::Permission),
-        1 => Just(Happening::Elicitation),
-        1 => Just(Happening::Contextual),
-        1 => Just(Happening::Files),
-        1 => any::<u8>().prop_map(Happening::Withdrawn),
-        4 => (0..9u8).prop_map(Happening::Ended),
-        1 => Just(Happening::Lagged),
+        8 => any::<bool>().prop_map(ScriptStep::Opened),
+        1 => (0..4u8).prop_map(ScriptStep::Refused),
+        6 => update().prop_map(ScriptStep::Update),
+        1 => update_v2().prop_map(ScriptStep::UpdateV2),
+        3 => Just(ScriptStep::Said),
+        2 => state().prop_map(ScriptStep::UpdateV2),
+        4 => Just(ScriptStep::Permission),
+        1 => Just(ScriptStep::Elicitation),
+        1 => Just(ScriptStep::Contextual),
+        1 => Just(ScriptStep::Files),
+        1 => any::<u8>().prop_map(ScriptStep::Withdrawn),
+        4 => (0..9u8).prop_map(ScriptStep::Ended),
+        1 => Just(ScriptStep::Lagged),
     ]
 }
 
@@ -142,7 +142,9 @@ fn options() -> impl Strategy<Value = ConversationOptions> {
             options.rules.new_alone = new_alone;
             options.page_tools = tools;
             options.queue_wait = Some(Duration::from_secs(5));
-            (options.max_queued, options.max_known_runs, options.max_questions) = (2, 3, 2);
+            options.max_queued = 2;
+            options.max_known_runs = 3;
+            options.max_questions = 2;
             options
         },
     )

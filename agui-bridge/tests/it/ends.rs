@@ -1,7 +1,7 @@
 //! Ends of runs.
 use crate::script::{in_stream, play, verify};
 use acp_types::v1::prompt_turn::StopReason;
-use agui_bridge::{Begun, Failure, RunOpen, Translator};
+use agui_bridge::{Failure, RunOpen, Translator, TurnStart};
 use agui_types::profile::Profile;
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ fn run_begins_only_after_the_end_of_the_last() {
         serde_json::from_str(r#"{"threadId":"thread","runId":"second","messages":[]}"#).unwrap();
     assert_eq!(translator.begin_run(&input, &[]), Err(RunOpen));
     translator.handle_stopped();
-    assert_eq!(translator.begin_run(&input, &[]), Ok(Begun::Prompt));
+    assert_eq!(translator.begin_run(&input, &[]), Ok(TurnStart::Prompt));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn usage_is_in_the_end_of_the_run() {
 fn begun(profile: Profile) -> Translator {
     let mut translator = Translator::new(in_stream(profile));
     let input = serde_json::from_str(r#"{"threadId":"thread","runId":"r","messages":[]}"#).unwrap();
-    assert_eq!(translator.begin_run(&input, &[]), Ok(Begun::Prompt));
+    assert_eq!(translator.begin_run(&input, &[]), Ok(TurnStart::Prompt));
     translator
 }
 

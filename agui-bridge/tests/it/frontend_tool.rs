@@ -196,7 +196,8 @@ fn disconnect_parks_synchronous_calls_until_the_next_run() {
 #[test]
 fn calls_beyond_limits_are_pending_or_refused() {
     let mut options = FrontendToolOptions::new();
-    (options.max_parked, options.max_calls) = (1, 2);
+    options.max_parked = 1;
+    options.max_calls = 2;
     let mut tools = FrontendTools::new(options);
     tools.begin_turn(&page(), at(0));
     call(&mut tools, "park", 0);

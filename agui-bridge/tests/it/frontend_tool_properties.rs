@@ -68,7 +68,9 @@ fn options() -> impl Strategy<Value = FrontendToolOptions> {
     let expiries = select(vec![Expiry::Pending, Expiry::TimedOut]);
     (expiries, 1..4usize, 2..6usize).prop_map(|(expiry, max_parked, max_calls)| {
         let mut options = FrontendToolOptions::new();
-        (options.expiry, options.max_parked, options.max_calls) = (expiry, max_parked, max_calls);
+        options.expiry = expiry;
+        options.max_parked = max_parked;
+        options.max_calls = max_calls;
         options
     })
 }

@@ -1,6 +1,6 @@
 //! Generated input: messages of agents in any order, with repetitions.
 use crate::script::{Step, in_stream};
-use agui_bridge::{ArgsMode, ElicitationMode, Options, PermissionMode, Policy, Unanswered};
+use agui_bridge::{ArgsMode, ElicitationMode, Options, PermissionMode, Policy, UnansweredPolicy};
 use agui_types::profile::Profile;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -383,8 +383,10 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
         .prop_map(|(profile, modes, flags, times)| {
             let mut options = in_stream(profile);
             (options.permission, options.elicitation, options.arguments) = modes;
-            (options.history, options.state) = (flags.0, flags.1);
-            options.unanswered = if flags.2 { Unanswered::Abandon } else { Unanswered::Reject };
+            options.history = flags.0;
+            options.state = flags.1;
+            options.unanswered =
+                if flags.2 { UnansweredPolicy::Abandon } else { UnansweredPolicy::Reject };
             options.legacy_interrupts = flags.3;
             options.extensions = vec!["_listed/*".into()];
             options.times.collect = times.0.unwrap_or_default();

@@ -3,7 +3,7 @@ use crate::thread::{frames, input, options, user};
 use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::Failure;
-use agui_bridge::conversation::{Accepted, Conversation, Notice, RunRefused, Setting, WhenBusy};
+use agui_bridge::conversation::{Acceptance, Conversation, Notice, RunRefused, Setting, WhenBusy};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused, HubRunOutput};
 use agui_types::event::Event;
 use agui_types::run_log::{PushError, RunLog, RunLogLimits, RunOutcome};
@@ -113,7 +113,7 @@ impl Rig {
         }
     }
 
-    fn say(&mut self, thread: &str, run: &str) -> Result<Accepted, HubRefused> {
+    fn say(&mut self, thread: &str, run: &str) -> Result<Acceptance, HubRefused> {
         let said = input(run, &[user(&format!("u-{run}"), "Hi")], &json!({}));
         let accepted = self.hub.handle_run(thread, said, self.now);
         self.exchange();
@@ -164,8 +164,8 @@ fn hub_options() -> HubOptions {
 #[test]
 fn threads_share_a_connection() {
     let mut rig = Rig::connected(hub_options());
-    assert_eq!(rig.say("a", "1"), Ok(Accepted::Begun));
-    assert_eq!(rig.say("b", "1"), Ok(Accepted::Begun));
+    assert_eq!(rig.say("a", "1"), Ok(Acceptance::Begun));
+    assert_eq!(rig.say("b", "1"), Ok(Acceptance::Begun));
     rig.chunk("s2", "to b");
     rig.chunk("s1", "to a");
     rig.end("s1");
@@ -260,7 +260,7 @@ fn run_with_a_full_log_fails() {
 #[test]
 fn runs_fail_with_the_connection_and_wait_for_the_next() {
     let mut rig = Rig::new(hub_options());
-    assert_eq!(rig.say("a", "0"), Ok(Accepted::Queued), "for a connection");
+    assert_eq!(rig.say("a", "0"), Ok(Acceptance::Queued), "for a connection");
     rig.connect();
     rig.end("s1");
     rig.say("a", "1").unwrap();
@@ -316,7 +316,7 @@ fn interrupt_is_resumed_by_the_next_input() {
     assert_ne!(a, b, "ids of interrupts are the hub's");
     let resume = json!({"resume": [{"interruptId": a, "status": "resolved", "payload": {"optionId": "yes"}}]});
     let answer = input("2", &[user("u-1", "Hi")], &resume);
-    assert_eq!(rig.hub.handle_run("a", answer, rig.now), Ok(Accepted::Resumed));
+    assert_eq!(rig.hub.handle_run("a", answer, rig.now), Ok(Acceptance::Resumed));
     rig.exchange();
     let reply = rig.sent.iter().find(|it| it["id"] == 7 && it.get("result").is_some()).unwrap();
     assert_eq!(reply["result"]["outcome"]["optionId"], "yes");
@@ -387,7 +387,7 @@ fn threads_are_bounded() {
     rig.wait(Duration::from_secs(30 * 60));
     assert_eq!(rig.hub.threads().collect::<Vec<_>>(), ["b"]);
     assert!(rig.events.contains(&HubEvent::ThreadRemoved("a".into())));
-    assert_eq!(rig.say("c", "1"), Ok(Accepted::Begun));
+    assert_eq!(rig.say("c", "1"), Ok(Acceptance::Begun));
 }
 
 #[test]
@@ -397,11 +397,11 @@ fn queued_run_is_refused_after_its_wait() {
     options.conversation.queue_wait = Some(Duration::from_secs(1));
     let mut rig = Rig::connected(options);
     rig.say("a", "1").unwrap();
-    assert_eq!(rig.say("a", "2"), Ok(Accepted::Queued));
+    assert_eq!(rig.say("a", "2"), Ok(Acceptance::Queued));
     rig.wait(Duration::from_secs(1));
     assert_eq!(rig.refused, [("2".to_owned(), RunRefused::Busy)]);
     assert_eq!(rig.run("a", "2"), []);
-    assert_eq!(rig.say("a", "1"), Ok(Accepted::Again("1".into())));
+    assert_eq!(rig.say("a", "1"), Ok(Acceptance::Again("1".into())));
 }
 
 #[test]

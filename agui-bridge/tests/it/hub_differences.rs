@@ -4,7 +4,7 @@
 //! the session. The recorded clients opened their sessions before the first prompt. The translator
 //! therefore gets the messages in between after that prompt, as in the hub.
 use crate::hub_player::play;
-use crate::replay::{How, Sent, replay};
+use crate::replay::{How, SentLine, replay};
 use crate::script::verify;
 use agui_types::profile::Profile;
 use serde_json::Value;
@@ -44,17 +44,18 @@ impl Difference {
 
 /// Returns the messages, with those between the opening of a session and its first prompt moved
 /// after that prompt.
-fn opened_in_runs(messages: &[Sent]) -> Vec<Sent> {
+fn opened_in_runs(messages: &[SentLine]) -> Vec<SentLine> {
     let mut ordered = Vec::new();
     let mut open = BTreeSet::new();
-    let (mut held, mut loads) = (BTreeMap::<String, Vec<Sent>>::new(), BTreeMap::new());
+    let mut held = BTreeMap::<String, Vec<SentLine>>::new();
+    let mut loads = BTreeMap::new();
     for sent in messages {
-        let (Sent::Client(line) | Sent::Agent(line)) = sent;
+        let (SentLine::Client(line) | SentLine::Agent(line)) = sent;
         let message: Value = serde_json::from_str(line).unwrap_or_default();
         let session = message["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
         let method = message["method"].as_str();
         let id = message["id"].to_string();
-        let is_agents = matches!(sent, Sent::Agent(_));
+        let is_agents = matches!(sent, SentLine::Agent(_));
         if is_agents && method.is_none() {
             loads.retain(|load, _| *load != id);
         }
@@ -80,18 +81,18 @@ fn opened_in_runs(messages: &[Sent]) -> Vec<Sent> {
 
 /// Number of compared sessions, and of those with each difference.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct ComparisonCounts {
     pub(crate) sessions: usize,
     pub(crate) events: usize,
     pub(crate) differences: BTreeMap<Difference, usize>,
 }
 
-impl Compared {
+impl ComparisonCounts {
     /// Compares the events of a recording in both ways.
     ///
     /// # Errors
     /// An event of a session differs.
-    pub(crate) fn add(&mut self, messages: &[Sent], profile: Profile) -> Result<(), String> {
+    pub(crate) fn add(&mut self, messages: &[SentLine], profile: Profile) -> Result<(), String> {
         let by_hub = play(messages, profile);
         for session in replay(&opened_in_runs(messages), How::Known(profile)) {
             let Some(by_hub) = by_hub.get(&session.session) else { continue };
@@ -122,7 +123,8 @@ impl Compared {
                     *self.differences.entry(difference).or_default() += 1;
                 }
             }
-            (self.sessions, self.events) = (self.sessions + 1, self.events + by_hub.len());
+            self.sessions = self.sessions + 1;
+            self.events = self.events + by_hub.len();
         }
         Ok(())
     }

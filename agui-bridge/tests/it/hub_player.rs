@@ -1,5 +1,5 @@
 //! Plays a recording to a hub: the agent's lines, with the responses of the recorded client.
-use crate::replay::{Sent, read};
+use crate::replay::{SentLine, read};
 use crate::script::in_stream;
 use crate::thread::frames;
 use acp_types::client::{self, CloseReason, Reply};
@@ -7,7 +7,7 @@ use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v2::initialization::{Implementation, InitializeRequest as InitializeRequestV2};
 use agui_bridge::CancelReason;
 use agui_bridge::PermissionAnswer;
-use agui_bridge::conversation::{Conversation, ConversationOptions, Remembered, UserAnswer};
+use agui_bridge::conversation::{Conversation, ConversationOptions, RememberedSession, UserAnswer};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions};
 use agui_bridge::input::SessionMemory;
 use agui_types::profile::Profile;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const NOW: Duration = Duration::ZERO;
 
 /// Returns the events of each prompted session of a recording, for a client of this profile.
-pub(crate) fn play(messages: &[Sent], profile: Profile) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn play(messages: &[SentLine], profile: Profile) -> BTreeMap<String, Vec<Value>> {
     let mut player = Player::new(profile);
     messages.iter().for_each(|message| player.handle(message));
     player.finish()
@@ -46,14 +46,14 @@ struct Session {
     /// Whether the hub has opened it.
     is_open: bool,
     /// Lines of the agent before that, and its response to `session/load`.
-    held: Vec<Held>,
+    held: Vec<DelayedMessage>,
     runs: usize,
     /// The last run that was not refused.
     accepted: usize,
     questions: usize,
 }
 
-enum Held {
+enum DelayedMessage {
     Line(String),
     Loaded(Value),
 }
@@ -73,10 +73,10 @@ impl Player {
         }
     }
 
-    fn handle(&mut self, sent: &Sent) {
+    fn handle(&mut self, sent: &SentLine) {
         match sent {
-            Sent::Client(line) => self.handle_client(&message(line)),
-            Sent::Agent(line) => self.handle_agent(line),
+            SentLine::Client(line) => self.handle_client(&message(line)),
+            SentLine::Agent(line) => self.handle_agent(line),
         }
         self.pump();
     }
@@ -115,7 +115,7 @@ impl Player {
             (None, _) => self.respond(message),
             (Some(_), Some(name)) if !self.sessions.get(name).is_some_and(|it| it.is_open) => {
                 let session = self.sessions.entry(name.to_owned()).or_default();
-                session.held.push(Held::Line(line.to_owned()));
+                session.held.push(DelayedMessage::Line(line.to_owned()));
             }
             _ => self.feed(line),
         }
@@ -171,7 +171,7 @@ impl Player {
         });
         if is_loaded {
             let remembered = json!({"session_id": name, "conversation": SessionMemory::new()});
-            let remembered: Remembered = serde_json::from_value(remembered).unwrap();
+            let remembered: RememberedSession = serde_json::from_value(remembered).unwrap();
             thread = thread.with_remembered(remembered);
         }
         self.hub.insert_thread(name, thread, NOW).unwrap();
@@ -202,13 +202,13 @@ impl Player {
         session.is_open = true;
         let mut held = std::mem::take(&mut session.held);
         let mut load = load;
-        if load.is_some() && !held.iter().any(|it| matches!(it, Held::Loaded(_))) {
-            held.push(Held::Loaded(json!({"result": {}})));
+        if load.is_some() && !held.iter().any(|it| matches!(it, DelayedMessage::Loaded(_))) {
+            held.push(DelayedMessage::Loaded(json!({"result": {}})));
         }
         for held in held {
             match held {
-                Held::Line(line) => self.feed(&line),
-                Held::Loaded(response) => {
+                DelayedMessage::Line(line) => self.feed(&line),
+                DelayedMessage::Loaded(response) => {
                     if let Some(id) = load.take() {
                         self.reply(id, response);
                     }
@@ -246,7 +246,11 @@ impl Player {
                 self.opened.insert(name, response);
             }
             "session/load" | "session/resume" => {
-                self.sessions.entry(session).or_default().held.push(Held::Loaded(response));
+                self.sessions
+                    .entry(session)
+                    .or_default()
+                    .held
+                    .push(DelayedMessage::Loaded(response));
             }
             _ => {
                 if method == "initialize" && response["result"].is_object() {

@@ -3,7 +3,7 @@ use crate::thread::{frames, input, options, user};
 use acp_types::client::{self, Call};
 use acp_types::v1::authentication::AuthenticateRequest;
 use acp_types::v1::initialization::Implementation;
-use agui_bridge::conversation::{Accepted, Notice, Setting, config_value};
+use agui_bridge::conversation::{Acceptance, Notice, Setting, config_value};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions};
 use jsonrpc_core::wire::Raw;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn opened() -> Hub {
     let login = Call::new(&AuthenticateRequest::new("key"));
     hub.connect_with_login(client::Options::new(Implementation::new("c", "1")), login, NOW);
     let said = input("r", &[user("u", "Hi")], &json!({}));
-    assert_eq!(hub.handle_run("t", said, NOW).unwrap(), Accepted::Queued);
+    assert_eq!(hub.handle_run("t", said, NOW).unwrap(), Acceptance::Queued);
     let info = json!({ "name": "a", "version": "1" });
     let agent = json!({
         "protocolVersion": 2, "info": info, "capabilities": { "session": {} },

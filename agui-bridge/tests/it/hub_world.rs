@@ -4,7 +4,7 @@ use acp_types::client::{self, CloseReason, Reply};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use agui_bridge::CancelReason;
 use agui_bridge::Failure;
-use agui_bridge::conversation::{Accepted, WhenBusy};
+use agui_bridge::conversation::{Acceptance, WhenBusy};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRunEvent, HubRunOutput};
 use agui_types::event::Event;
 use agui_types::run_log::{PushError, RunLog, RunLogLimits};
@@ -142,7 +142,7 @@ impl World {
                 let input = input(&run, &said, &members);
                 let log = RunLog::new(&input, LOG);
                 let accepted = self.hub.handle_run(thread, input, self.now);
-                if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = accepted {
+                if let Ok(Acceptance::Begun | Acceptance::Resumed | Acceptance::Queued) = accepted {
                     self.open.insert(((*thread).to_owned(), run.clone()));
                     self.logs.insert(((*thread).to_owned(), run.clone()), log);
                     self.latest.insert((*thread).to_owned(), run);

@@ -292,7 +292,8 @@ fn next_request_resumes_the_run() {
         &json!([{"id": "page-1", "role": "tool", "toolCallId": "p", "content": "green"}]),
     ));
     let mut second = first.clone();
-    (second.messages, second.run_id) = (said, "r2".into());
+    second.messages = said;
+    second.run_id = "r2".into();
 
     let mut verifier = Verifier::strict_for(&second);
     let mut hybrid = HybridLoop::begin(&second, &backend(), LoopOptions::new());

@@ -14,7 +14,7 @@ use proptest::sample::select;
 use serde_json::json;
 
 #[derive(Clone, Debug)]
-enum Happening {
+enum ScriptStep {
     Say(ModelEvent),
     EndAnswer,
     /// The result of an open backend call, or of an unknown call.
@@ -42,14 +42,14 @@ fn say() -> impl Strategy<Value = ModelEvent> {
     ]
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = ScriptStep> {
     prop_oneof![
-        12 => say().prop_map(Happening::Say),
-        4 => Just(Happening::EndAnswer),
-        6 => (0..4usize, any::<bool>()).prop_map(|(which, fails)| Happening::Result { which, fails }),
-        1 => Just(Happening::Fail),
-        1 => Just(Happening::Cancel),
-        3 => any::<u8>().prop_map(|answers| Happening::Ask { answers }),
+        12 => say().prop_map(ScriptStep::Say),
+        4 => Just(ScriptStep::EndAnswer),
+        6 => (0..4usize, any::<bool>()).prop_map(|(which, fails)| ScriptStep::Result { which, fails }),
+        1 => Just(ScriptStep::Fail),
+        1 => Just(ScriptStep::Cancel),
+        3 => any::<u8>().prop_map(|answers| ScriptStep::Ask { answers }),
     ]
 }
 
@@ -68,17 +68,17 @@ proptest! {
         let (mut hybrid, mut verifier, mut reducer) = begin(&asked);
         let mut runs = 1;
         let mut said = String::new();
-        let end = [Happening::EndAnswer, Happening::Cancel];
+        let end = [ScriptStep::EndAnswer, ScriptStep::Cancel];
         for happening in happenings.into_iter().chain(end) {
             match happening {
-                Happening::Say(event) => {
+                ScriptStep::Say(event) => {
                     if let (ModelEvent::Text(text), Step::AskModel) = (&event, hybrid.step()) {
                         said.push_str(text);
                     }
                     hybrid.handle_model(event);
                 }
-                Happening::EndAnswer => hybrid.handle_model_end(),
-                Happening::Result { which, fails } => {
+                ScriptStep::EndAnswer => hybrid.handle_model_end(),
+                ScriptStep::Result { which, fails } => {
                     let open = match hybrid.step() {
                         Step::RunTools(open) => open,
                         _ => Vec::new(),
@@ -87,9 +87,9 @@ proptest! {
                     let result = if fails { Err("no".into()) } else { Ok("yes".into()) };
                     prop_assert_eq!(hybrid.handle_tool_result(&id, result), which < open.len());
                 }
-                Happening::Fail => hybrid.handle_failure(RunFailure::new("X", "x")),
-                Happening::Cancel => hybrid.handle_cancel(CancelReason::User),
-                Happening::Ask { answers } if hybrid.step() == Step::Done => {
+                ScriptStep::Fail => hybrid.handle_failure(RunFailure::new("X", "x")),
+                ScriptStep::Cancel => hybrid.handle_cancel(CancelReason::User),
+                ScriptStep::Ask { answers } if hybrid.step() == Step::Done => {
                     runs += 1;
                     let pending = hybrid.pending();
                     asked.run_id = format!("run-{runs}").into();
@@ -104,7 +104,7 @@ proptest! {
                     (hybrid, verifier, reducer) = begin(&asked);
                     said.clear();
                 }
-                Happening::Ask { .. } => {}
+                ScriptStep::Ask { .. } => {}
             }
             for event in drain(&mut verifier, || hybrid.poll_event(), profile) {
                 prop_assert_eq!(reducer.handle(&event), None);

@@ -241,7 +241,8 @@ fn legacy_clients_receive_questions_in_the_stream() {
 #[test]
 fn legacy_clients_are_interrupted_if_enabled() {
     let mut options = interrupting();
-    (options.profile, options.legacy_interrupts) = (Some(Profile::Legacy), true);
+    options.profile = Some(Profile::Legacy);
+    options.legacy_interrupts = true;
     let answer = resume("r2", &[("int-1", json!({"approved": true}))]);
     let stream = play(options, &[begin("r1"), ask(7, "t"), answer, completed("t"), end()]);
     verify(Profile::Legacy, &stream);

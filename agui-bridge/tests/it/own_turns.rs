@@ -2,7 +2,7 @@
 use crate::thread::{Rig, input, options, permission, raw, read, request, said, user};
 use acp_types::client::{Received, SessionEvent, Update};
 use agui_bridge::AnsweredBy;
-use agui_bridge::conversation::{Accepted, AgentReply, Command, Notice, RunRefused};
+use agui_bridge::conversation::{Acceptance, AgentReply, Command, Notice, RunRefused};
 use agui_types::event::Event;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn rested() -> Rig {
     rig
 }
 
-fn follow(rig: &mut Rig, run: &str, members: &Value) -> Result<Accepted, RunRefused> {
+fn follow(rig: &mut Rig, run: &str, members: &Value) -> Result<Acceptance, RunRefused> {
     let mut all = json!({ "forwardedProps": { "acp": { "follow": true } } });
     all.as_object_mut().unwrap().extend(members.as_object().cloned().unwrap());
     rig.run(input(run, &[], &all))
@@ -53,8 +53,8 @@ fn reported_turn_is_live_until_it_is_idle() {
     rig.session(said("One"));
     rig.session(said("."));
     assert_eq!(announced(&rig), 1);
-    assert_eq!(follow(&mut rig, "f", &json!({})), Ok(Accepted::Resumed));
-    assert_eq!(follow(&mut rig, "g", &json!({})), Ok(Accepted::Again("f".into())));
+    assert_eq!(follow(&mut rig, "f", &json!({})), Ok(Acceptance::Resumed));
+    assert_eq!(follow(&mut rig, "g", &json!({})), Ok(Acceptance::Again("f".into())));
     let text = "TEXT_MESSAGE_CONTENT";
     assert_eq!(rig.kinds("f"), ["RUN_STARTED", "TEXT_MESSAGE_START", text, text]);
     rig.wait(10 * QUIET);
@@ -63,7 +63,7 @@ fn reported_turn_is_live_until_it_is_idle() {
     assert_eq!(rig.say("p", "And?"), Err(RunRefused::Busy));
     rig.session(idle());
     assert_eq!(rig.outcome("f"), "RUN_FINISHED success");
-    assert_eq!(follow(&mut rig, "g", &json!({})), Ok(Accepted::Begun));
+    assert_eq!(follow(&mut rig, "g", &json!({})), Ok(Acceptance::Begun));
     assert_eq!(rig.kinds("g"), ["RUN_STARTED", "RUN_FINISHED success"]);
     assert!(!rig.commands.iter().any(|command| matches!(command, Command::Prompt { .. })));
     assert_eq!(announced(&rig), 1);
@@ -84,7 +84,7 @@ fn question_of_an_own_turn_is_an_interrupt() {
     let answer =
         json!({ "interruptId": ids[0], "status": "resolved", "payload": { "optionId": "yes" } });
     let resumed = input("g", &[user("u-r", "Hi")], &json!({ "resume": [answer] }));
-    assert_eq!(rig.run(resumed), Ok(Accepted::Resumed));
+    assert_eq!(rig.run(resumed), Ok(Acceptance::Resumed));
     assert!(matches!(
         &rig.commands[..],
         [Command::Reply { request, reply: AgentReply::Answer(_), .. }] if request.get() == 7
@@ -132,7 +132,7 @@ fn silence_ends_a_turn_without_a_report() {
     // A prompt does not wait for the silence.
     rig.session(said("Three"));
     follow(&mut rig, "g", &json!({})).unwrap();
-    assert_eq!(rig.say("p", "And?"), Ok(Accepted::Begun));
+    assert_eq!(rig.say("p", "And?"), Ok(Acceptance::Begun));
     assert_eq!(rig.outcome("g"), "RUN_FINISHED success");
     assert!(matches!(&rig.commands[..], [Command::Prompt { .. }]), "{:?}", rig.commands);
 }

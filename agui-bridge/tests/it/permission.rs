@@ -1,5 +1,5 @@
 //! Permission requests.
-use crate::script::{Refused, Step, in_stream, of_type, play, verify};
+use crate::script::{Step, StepError, in_stream, of_type, play, verify};
 use acp_types::v1::tool_calls::ToolKind;
 use agui_bridge::{AnswerError, Options, PermissionMode, Policy, Translator};
 use agui_types::profile::Profile;
@@ -134,11 +134,11 @@ fn invalid_answer_is_refused_without_effect() {
         Step::read(&json!({"answer": id, "optionId": option})).apply(&mut translator)
     };
     for id in ["int-0", "int-2", "int-01", "int-", "int-x", "1", ""] {
-        assert_eq!(answer(id, "once"), Err(Refused::Answer(AnswerError::Unknown)), "{id}");
+        assert_eq!(answer(id, "once"), Err(StepError::Answer(AnswerError::Unknown)), "{id}");
     }
-    assert_eq!(answer("int-1", "?"), Err(Refused::Answer(AnswerError::Option)));
+    assert_eq!(answer("int-1", "?"), Err(StepError::Answer(AnswerError::Option)));
     assert_eq!(answer("int-1", "once"), Ok(()));
-    assert_eq!(answer("int-1", "once"), Err(Refused::Answer(AnswerError::Answered)));
+    assert_eq!(answer("int-1", "once"), Err(StepError::Answer(AnswerError::Answered)));
     assert!(translator.poll_response().is_some());
     assert!(translator.poll_response().is_none());
 }

@@ -64,9 +64,9 @@ fn described(call: &str, members: &[&str], number: usize) -> Map<String, Value> 
 
 /// The values that an agent has stated of each call since it ended the call with its id.
 #[derive(Default)]
-struct Stated(BTreeMap<&'static str, BTreeMap<String, Vec<Value>>>);
+struct StatedValues(BTreeMap<&'static str, BTreeMap<String, Vec<Value>>>);
 
-impl Stated {
+impl StatedValues {
     fn add(&mut self, call: &'static str, members: &Map<String, Value>) {
         for (name, value) in members {
             self.0.entry(call).or_default().entry(name.clone()).or_default().push(value.clone());
@@ -82,7 +82,7 @@ impl Stated {
 }
 
 /// A request, and what was stated of its call by then.
-struct Asked {
+struct StatedRequest {
     request: Value,
     stated: BTreeMap<String, Vec<Value>>,
 }
@@ -91,8 +91,8 @@ struct World {
     translator: Translator,
     is_v2: bool,
     runs: usize,
-    stated: Stated,
-    asked: BTreeMap<String, Asked>,
+    stated: StatedValues,
+    asked: BTreeMap<String, StatedRequest>,
     /// Open interrupts, or open questions in the stream.
     open: Vec<Value>,
     questions: Vec<Value>,
@@ -167,7 +167,7 @@ impl World {
                 } else {
                     json!({"ask": number, "toolCall": sent["toolCall"], "options": sent["options"]})
                 };
-                self.asked.insert(option, Asked { request: sent, stated });
+                self.asked.insert(option, StatedRequest { request: sent, stated });
                 self.apply(&step);
             }
             Action::GoOn if self.translator.is_running() => {
@@ -204,7 +204,7 @@ proptest! {
             translator: Translator::new(options),
             is_v2,
             runs: 0,
-            stated: Stated::default(),
+            stated: StatedValues::default(),
             asked: BTreeMap::new(),
             open: Vec::new(),
             questions: Vec::new(),

@@ -19,13 +19,13 @@ use std::collections::BTreeSet;
 
 mod content;
 
-struct Played {
+struct PlayedRun {
     events: Vec<Event>,
     answered: Vec<RequestId>,
 }
 
-fn play(translator: &mut Translator, steps: &[Step]) -> Played {
-    let mut played = Played { events: Vec::new(), answered: Vec::new() };
+fn play(translator: &mut Translator, steps: &[Step]) -> PlayedRun {
+    let mut played = PlayedRun { events: Vec::new(), answered: Vec::new() };
     for step in steps {
         let _ = step.apply(translator);
         played.events.extend(events(translator));

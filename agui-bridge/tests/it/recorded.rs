@@ -1,5 +1,5 @@
 //! Turns of real agents, as recorded on the wire; see `fixtures/v1/recorded/README.md`.
-use crate::replay::{How, Translated, messages, replay};
+use crate::replay::{How, TranslatedSession, messages, replay};
 use crate::script::verify;
 use agui_types::event::Event;
 use agui_types::profile::Profile;
@@ -80,7 +80,7 @@ fn spoken(events: &[Value]) -> String {
 
 /// Writes one line for each event, with repeated and continued events joined, and the final
 /// messages.
-fn show(session: &Translated, out: &mut String) -> Result<(), Box<dyn Error>> {
+fn show(session: &TranslatedSession, out: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(out, "session {}", session.session)?;
     let mut reducer = Reducer::new();
     let mut last: Option<(Event, String, usize)> = None;

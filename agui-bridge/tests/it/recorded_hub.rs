@@ -1,5 +1,5 @@
 //! Turns of real agents through the hub; see `fixtures/v1/recorded/README.md`.
-use crate::hub_differences::Compared;
+use crate::hub_differences::ComparisonCounts;
 use crate::replay::messages;
 use agui_types::profile::Profile;
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::Path;
 fn recordings_pass_through_the_hub() {
     let mut folders =
         vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1/recorded")];
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCounts::default();
     let mut failed = Vec::new();
     while let Some(folder) = folders.pop() {
         for file in fs::read_dir(folder).unwrap() {

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// A line of one side of a recorded connection.
 #[derive(Clone, Debug)]
-pub(crate) enum Sent {
+pub(crate) enum SentLine {
     Client(String),
     Agent(String),
 }
@@ -25,7 +25,7 @@ pub(crate) enum Sent {
 /// everything on the wire, `{"dir":"c2a","line":TEXT}` or `{"dir":"a2c","line":TEXT}` among lines
 /// of other directions.
 #[derive(Deserialize)]
-struct Recorded {
+struct RecordedLine {
     #[serde(default)]
     client: Option<Box<RawValue>>,
     #[serde(default)]
@@ -37,14 +37,14 @@ struct Recorded {
 }
 
 /// The messages of a recording.
-pub(crate) fn messages(text: &str) -> Vec<Sent> {
+pub(crate) fn messages(text: &str) -> Vec<SentLine> {
     let sent = |line: &str| {
-        let Recorded { client, agent, dir, line } = serde_json::from_str(line).unwrap();
+        let RecordedLine { client, agent, dir, line } = serde_json::from_str(line).unwrap();
         match (client, agent, dir.as_deref()) {
-            (Some(message), _, _) => Some(Sent::Client(message.get().to_owned())),
-            (_, Some(message), _) => Some(Sent::Agent(message.get().to_owned())),
-            (_, _, Some("c2a")) => line.map(Sent::Client),
-            (_, _, Some("a2c")) => line.map(Sent::Agent),
+            (Some(message), _, _) => Some(SentLine::Client(message.get().to_owned())),
+            (_, Some(message), _) => Some(SentLine::Agent(message.get().to_owned())),
+            (_, _, Some("c2a")) => line.map(SentLine::Client),
+            (_, _, Some("a2c")) => line.map(SentLine::Agent),
             _ => None,
         }
     };
@@ -53,7 +53,7 @@ pub(crate) fn messages(text: &str) -> Vec<Sent> {
 
 /// The translation of a recorded session.
 #[derive(Debug)]
-pub(crate) struct Translated {
+pub(crate) struct TranslatedSession {
     /// The session's id.
     pub(crate) session: String,
     pub(crate) events: Vec<Event>,
@@ -71,7 +71,7 @@ pub(crate) enum How {
 }
 
 /// Replays a recording with a translator for each session; questions are asked in the stream.
-pub(crate) fn replay(messages: &[Sent], how: How) -> Vec<Translated> {
+pub(crate) fn replay(messages: &[SentLine], how: How) -> Vec<TranslatedSession> {
     let mut replay = Replay {
         how,
         quirks: Quirks::of(None),
@@ -128,10 +128,10 @@ struct Session {
 }
 
 impl Replay {
-    fn take(&mut self, sent: &Sent) {
+    fn take(&mut self, sent: &SentLine) {
         let (from, text) = match sent {
-            Sent::Client(text) => ("client", text),
-            Sent::Agent(text) => ("agent", text),
+            SentLine::Client(text) => ("client", text),
+            SentLine::Agent(text) => ("agent", text),
         };
         let message: Message = serde_json::from_str(text).unwrap_or_default();
         let params = message.params.as_deref().map_or("null", RawValue::get);
@@ -283,7 +283,7 @@ impl Replay {
     }
 
     /// Ends all sessions as if the agent exited; waiting updates begin one more run.
-    fn finish(self) -> Vec<Translated> {
+    fn finish(self) -> Vec<TranslatedSession> {
         let mut sessions = Vec::new();
         for (name, mut session) in self.sessions {
             session.translator.handle_failure(Failure::AgentExited, "The recording ends.");
@@ -292,7 +292,7 @@ impl Replay {
             session.events.extend(events(&mut session.translator));
             let events = session.events;
             let said = session.said;
-            sessions.push(Translated { session: name, events, said });
+            sessions.push(TranslatedSession { session: name, events, said });
         }
         sessions
     }

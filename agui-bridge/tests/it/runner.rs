@@ -104,7 +104,8 @@ fn conversation_runs_end_to_end() {
     assert_eq!(pending, ["c".into()]);
 
     let mut second = first.clone();
-    (second.messages, second.run_id) = (page.messages().to_vec(), "r2".into());
+    second.messages = page.messages().to_vec();
+    second.run_id = "r2".into();
     let answer = json!({"id": "page", "role": "tool", "toolCallId": "c", "content": "green"});
     second.messages.push(decode(&answer.to_string()).unwrap());
     let mut page = Reducer::for_input(&second).unwrap();

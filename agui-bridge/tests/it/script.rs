@@ -76,7 +76,7 @@ pub(crate) enum Step {
 
 /// An error of a step.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Refused {
+pub(crate) enum StepError {
     Run(RunOpen),
     Answer(AnswerError),
 }
@@ -156,10 +156,10 @@ impl Step {
     }
 
     /// Applies the step to `translator`.
-    pub(crate) fn apply(&self, translator: &mut Translator) -> Result<(), Refused> {
+    pub(crate) fn apply(&self, translator: &mut Translator) -> Result<(), StepError> {
         match self.clone() {
             Self::Run(input, prompt) => {
-                let _ = translator.begin_run(&input, &prompt).map_err(Refused::Run)?;
+                let _ = translator.begin_run(&input, &prompt).map_err(StepError::Run)?;
             }
             Self::Update(notification) => translator.handle_notification(notification),
             Self::Update2(notification) => translator.handle_notification_v2(notification),
@@ -170,10 +170,10 @@ impl Step {
             Self::Complete(complete) => translator.handle_elicitation_complete(&complete),
             Self::Withdraw(id) => translator.handle_request_withdrawn(&id),
             Self::Act(id, action) => {
-                translator.answer_elicitation(&id, action).map_err(Refused::Answer)?;
+                translator.answer_elicitation(&id, action).map_err(StepError::Answer)?;
             }
             Self::Answer(id, answer) => {
-                translator.answer_permission(&id, answer).map_err(Refused::Answer)?;
+                translator.answer_permission(&id, answer).map_err(StepError::Answer)?;
             }
             Self::Respond(response) => translator.handle_prompt_response(response),
             Self::Cancel => translator.handle_cancel(CancelReason::User),

@@ -159,7 +159,7 @@ fn profile_follows_each_run_unless_set() {
             r#"{{"threadId":"t","runId":"r{version:.0}{outcome}","messages":[]{version}}}"#
         );
         let input = serde_json::from_str(&input).unwrap();
-        assert_eq!(translator.begin_run(&input, &[]), Ok(agui_bridge::Begun::Prompt));
+        assert_eq!(translator.begin_run(&input, &[]), Ok(agui_bridge::TurnStart::Prompt));
         translator.handle_no_work();
         let end = crate::script::events(&mut translator).pop();
         let end = serde_json::to_value(end).unwrap();

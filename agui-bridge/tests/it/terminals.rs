@@ -1,7 +1,7 @@
 //! Commands that agents run, and their display.
 use crate::script::{in_stream, of_type, play, verify};
 use crate::v2::{turn, up};
-use agui_bridge::{Begun, Times, Translator};
+use agui_bridge::{Times, Translator, TurnStart};
 use agui_types::profile::Profile;
 use core::time::Duration;
 use jsonrpc_core::wire::decode;
@@ -134,7 +134,7 @@ fn timeout_includes_terminal_output() {
     assert_eq!(translator.handle_timeout(at(7)), None);
     let input = json!({"threadId": "t", "runId": "r", "messages": []});
     let begun = translator.begin_run(&decode(&input.to_string()).unwrap(), &[]).unwrap();
-    assert!(matches!(begun, Begun::Prompt), "{begun:?}");
+    assert!(matches!(begun, TurnStart::Prompt), "{begun:?}");
     assert_eq!(translator.poll_timeout(), None);
     wrote(&mut translator);
     assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));

@@ -6,7 +6,7 @@ use acp_types::client::{
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use agui_bridge::CancelReason;
 use agui_bridge::conversation::{
-    Accepted, AgentFeatures, Command, Conversation, ConversationOptions, Notice, OpenSession,
+    Acceptance, AgentFeatures, Command, Conversation, ConversationOptions, Notice, OpenSession,
     RunEvent, RunOutput, RunRefused, RunRequest, SessionNumber,
 };
 use agui_bridge::hub::{HubRunEvent, HubRunOutput};
@@ -174,14 +174,14 @@ impl Rig {
         self.drain();
     }
 
-    pub(crate) fn run(&mut self, run: impl Into<RunRequest>) -> Result<Accepted, RunRefused> {
+    pub(crate) fn run(&mut self, run: impl Into<RunRequest>) -> Result<Acceptance, RunRefused> {
         let accepted = self.thread.handle_run(run, self.now);
         self.drain();
         accepted
     }
 
     /// A run with one user message.
-    pub(crate) fn say(&mut self, run: &str, text: &str) -> Result<Accepted, RunRefused> {
+    pub(crate) fn say(&mut self, run: &str, text: &str) -> Result<Acceptance, RunRefused> {
         self.run(input(run, &[user(&format!("u-{run}"), text)], &json!({})))
     }
 

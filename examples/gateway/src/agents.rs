@@ -12,7 +12,7 @@ use crate::telemetry::Telemetry;
 use crate::tools::sources::ServerOptions;
 use crate::tools::{EventHandler, Offered, PageServer, PageServers, Toolbox};
 use acp_types::v1::initialization::Implementation;
-use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
+use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, RememberedSession};
 use agui_bridge::hub::HubOptions;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
@@ -182,7 +182,8 @@ impl AcpAgents {
         info.title = Some("Spanwire gateway".to_owned());
         let mut client =
             agent.version.offer(info, &conversation.translator, access.as_ref(), has_login);
-        (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
+        client.call_timeout = times.answer.0;
+        client.turn_timeout = TURN_TIME;
         let setup = AgentSetup {
             address,
             client,
@@ -206,7 +207,7 @@ impl AcpAgents {
         key: &ThreadName,
         names: ThreadIds,
         servers: &Arc<PageServers>,
-        remembered: watch::Sender<Option<Remembered>>,
+        remembered: watch::Sender<Option<RememberedSession>>,
     ) -> Result<bool, StartError> {
         let mut options = user.conversation.clone();
         options.translator.interrupt_prefix = names.interrupt_prefix;
@@ -270,7 +271,8 @@ pub(crate) fn offered_servers(
     let models = settings.agents.iter().filter(|(_, agent)| agent.model.is_some());
     let mut options = ServerOptions::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
     options.secrets = settings.secret_variables();
-    (options.start_time, options.call_time) = (settings.times.answer.0, settings.times.turn.0);
+    options.start_time = settings.times.answer.0;
+    options.call_time = settings.times.turn.0;
     options.exit_grace = settings.times.exit_grace.0;
     let key_file = settings.store_key_file.clone().or_else(|| store.key_file());
     let place = SignInPlace::new(store.runs.clone(), key_file, "Spanwire gateway");

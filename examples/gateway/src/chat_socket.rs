@@ -16,7 +16,7 @@ use futures::stream::BoxStream;
 pub use handshake::{NoWebSocket, upgrade};
 use jsonrpc_core::wire;
 pub use link::SocketLimits;
-use link::{Ended, Link};
+use link::{Link, SocketEnd};
 use mcp_bridge::registry::{Registry, SourceNames};
 use mcp_bridge::tool_events::{
     ClientChatMessage, ClientMessage, ServerErrorMessage, ServerMessage, ToolEvents,
@@ -99,7 +99,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         self.link.close(&ended).await;
     }
 
-    async fn answer_next(&mut self) -> Result<(), Ended> {
+    async fn answer_next(&mut self) -> Result<(), SocketEnd> {
         let Message::Text(text) = self.link.next().await? else {
             return self.error("INVALID_MESSAGE", "expected text").await;
         };
@@ -113,7 +113,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         }
     }
 
-    async fn answer(&mut self, said: ClientChatMessage) -> Result<(), Ended> {
+    async fn answer(&mut self, said: ClientChatMessage) -> Result<(), SocketEnd> {
         let ClientChatMessage { conversation_id, content, .. } = said;
         if !self.conversations.contains_key(&conversation_id)
             && self.conversations.len() >= MAX_CONVERSATIONS
@@ -137,7 +137,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
 
     /// Runs the messages of a conversation. Returns `false` if the first run was refused because of
     /// questions that another socket has left open.
-    async fn run(&mut self, conversation_id: &str, is_first: bool) -> Result<bool, Ended> {
+    async fn run(&mut self, conversation_id: &str, is_first: bool) -> Result<bool, SocketEnd> {
         let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
         let name = self.backend.name();
         let input = input(conversation_id, &name, &conversation.messages, &conversation.asked);
@@ -159,7 +159,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
     }
 
     /// Returns the questions with which a run of the conversation has ended.
-    async fn open_questions(&mut self, conversation_id: &str) -> Result<Vec<String>, Ended> {
+    async fn open_questions(&mut self, conversation_id: &str) -> Result<Vec<String>, SocketEnd> {
         let interrupted = self.backend.interrupted_run(conversation_id);
         let Some(bytes) = interrupted else { return Ok(Vec::new()) };
         let mut events = Events::new(bytes);
@@ -172,7 +172,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
     }
 
     /// Returns the next event of a run; `None` at its end.
-    async fn next_event(&mut self, events: &mut Events) -> Result<Option<Event>, Ended> {
+    async fn next_event(&mut self, events: &mut Events) -> Result<Option<Event>, SocketEnd> {
         tokio::select! {
             event = events.next() => Ok(event),
             ended = self.link.closed() => Err(ended),
@@ -186,7 +186,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         input: &RunAgentInput,
         bytes: BoxStream<'static, Bytes>,
         is_first: bool,
-    ) -> Result<bool, Ended> {
+    ) -> Result<bool, SocketEnd> {
         let conversation = self.conversations.entry(conversation_id.to_owned()).or_default();
         let mut tools = std::mem::take(&mut conversation.tools);
         let mut events = Events::new(bytes);
@@ -216,11 +216,11 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
         Ok(true)
     }
 
-    async fn error(&mut self, code: &str, message: impl Into<String>) -> Result<(), Ended> {
+    async fn error(&mut self, code: &str, message: impl Into<String>) -> Result<(), SocketEnd> {
         self.send(&error(code, message)).await
     }
 
-    async fn send(&mut self, message: &ServerMessage) -> Result<(), Ended> {
+    async fn send(&mut self, message: &ServerMessage) -> Result<(), SocketEnd> {
         match serde_json::to_string(message) {
             Ok(text) => self.link.send(text).await,
             Err(error) => {

@@ -73,7 +73,7 @@ mod terminal;
 /// # Errors
 ///
 /// The text is longer than [`MAX_TEXT`], or both texts of a change are.
-pub fn render(source: &Source) -> Result<Rendered, TooMuch> {
+pub fn render(source: &Source) -> Result<RenderedText, TooMuch> {
     let mut rendered = render_all(slice::from_ref(source), Instant::now() + TIME)?;
     rendered.pop().ok_or(TooMuch::Texts(0))
 }
@@ -84,14 +84,14 @@ pub fn render(source: &Source) -> Result<Rendered, TooMuch> {
 /// # Errors
 ///
 /// There are more than [`MAX_TEXTS`], or one is longer than [`MAX_TEXT`].
-pub fn render_all(sources: &[Source], until: Instant) -> Result<Vec<Rendered>, TooMuch> {
+pub fn render_all(sources: &[Source], until: Instant) -> Result<Vec<RenderedText>, TooMuch> {
     if sources.len() > MAX_TEXTS {
         return Err(TooMuch::Texts(sources.len()));
     }
     sources.iter().map(|source| render_until(source, until)).collect()
 }
 
-fn render_until(source: &Source, until: Instant) -> Result<Rendered, TooMuch> {
+fn render_until(source: &Source, until: Instant) -> Result<RenderedText, TooMuch> {
     let length = source.text.len().saturating_add(source.before.len());
     if length > MAX_TEXT {
         return Err(TooMuch::Bytes(length));
@@ -104,7 +104,7 @@ fn render_until(source: &Source, until: Instant) -> Result<Rendered, TooMuch> {
         Format::Patch => patch::html(&source.text, until),
     };
     let end = source.text.encode_utf16().count();
-    Ok(Rendered { blocks: vec![Block { end, html }], finished: 1, has_references: false })
+    Ok(RenderedText { blocks: vec![Block { end, html }], finished: 1, has_references: false })
 }
 
 /// Maximum length of a text, in bytes.
@@ -179,7 +179,7 @@ impl Source {
 /// The blocks of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Rendered {
+pub struct RenderedText {
     /// The top-level blocks, in order.
     pub blocks: Vec<Block>,
     /// Number of blocks that later text cannot change. What follows can be rendered without them,

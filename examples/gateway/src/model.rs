@@ -16,7 +16,7 @@ use serde_json::Map;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
-pub use traced::Traced;
+pub use traced::RunTelemetry;
 use traced::TracedModel;
 
 mod capabilities;
@@ -120,7 +120,7 @@ impl ChatModel {
     }
 
     /// Opens the model for one run.
-    fn open<'a>(&'a self, traced: &'a Traced) -> TracedModel<'a> {
+    fn open<'a>(&'a self, traced: &'a RunTelemetry) -> TracedModel<'a> {
         TracedModel::new(self.open_untraced(), self.model(), traced)
     }
 

@@ -1,7 +1,7 @@
 //! The thread of a model without ACP: its consecutive runs. The input of each run has all earlier
 //! messages.
 use crate::hub::{Reply, RunStart, records};
-use crate::model::{ChatModel, ModelRun, Traced};
+use crate::model::{ChatModel, ModelRun, RunTelemetry};
 use crate::run::{Cancel, all_cancelled, request_cancel};
 use crate::store::{Replica, RunLog};
 use crate::telemetry::Telemetry;
@@ -105,7 +105,7 @@ impl ModelThread {
             // The client has disconnected, and the run will have no reader.
             request_cancel(&cancel, CancelReason::NoReader);
         }
-        let traced = Traced { telemetry: self.telemetry.clone(), run: span };
+        let traced = RunTelemetry { telemetry: self.telemetry.clone(), run: span };
         let user = self.user.clone();
         let time = self.time;
         let shutdown = self.shutdown.clone();

@@ -1,5 +1,5 @@
 //! The web page, built into the program.
-use crate::markdown::{Rendered, Source, TIME, render_all};
+use crate::markdown::{RenderedText, Source, TIME, render_all};
 use crate::refusal::Refusal;
 use crate::threads::Threads;
 use axum::Json;
@@ -36,7 +36,7 @@ pub(crate) async fn markdown(
     Extension(principal): Extension<Principal>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Vec<Rendered>>, Refusal> {
+) -> Result<Json<Vec<RenderedText>>, Refusal> {
     let texts: Vec<Source> = read_json(&headers, body).await?;
     let place = threads.renderings().enter(principal.as_str()).await;
     // The place is free when the work has ended, also for a client that is gone.

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 mod forwarding;
 
-pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse};
+pub(crate) use forwarding::{ForwardedMark, ForwardedRequest, ForwardedResponse};
 
 /// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";

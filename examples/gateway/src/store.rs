@@ -40,7 +40,7 @@ pub use redis::RedisStore;
 pub use replica::{Replica, ReplicaOptions};
 pub use run_store::LastRun;
 pub use run_store::{
-    Appended, Delivery, Lease, MAX_KEPT, Owners, RunRecord, RunStore, StoreError, snapshot,
+    AppendOutcome, Delivery, Lease, MAX_KEPT, Owners, RunRecord, RunStore, StoreError, snapshot,
 };
 pub use thread::{
     Restoration, ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashReason, TrashedThread,

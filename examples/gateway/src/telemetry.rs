@@ -79,10 +79,10 @@ pub struct TelemetryOptions {
 
 /// The telemetry of a server; a handle. Disabled unless the options enable something.
 #[derive(Clone, Debug)]
-pub struct Telemetry(Option<Arc<Enabled>>);
+pub struct Telemetry(Option<Arc<TelemetryState>>);
 
 #[derive(Debug)]
-struct Enabled {
+struct TelemetryState {
     program: Program,
     exports: Exports,
     /// Timelines of the runs.
@@ -138,7 +138,8 @@ impl Telemetry {
         let timelines = options.timeline.then(Timelines::default);
         let sampling = TraceSampling::of_environment(program);
         let exports = Exports::new(spans, logs, metrics);
-        let enabled = Enabled { program, exports, timelines, policy, sampling, scope, start };
+        let enabled =
+            TelemetryState { program, exports, timelines, policy, sampling, scope, start };
         Ok(Self(Some(Arc::new(enabled))))
     }
 
@@ -212,7 +213,7 @@ impl Telemetry {
     }
 }
 
-impl Enabled {
+impl TelemetryState {
     fn time(&self) -> Duration {
         self.start.1 + self.start.0.elapsed()
     }
@@ -239,7 +240,7 @@ pub fn cut(name: &str) -> String {
 /// An observer of the lines of one connection. Dropping it ends the open spans.
 #[derive(Debug)]
 pub struct Watch {
-    enabled: Arc<Enabled>,
+    enabled: Arc<TelemetryState>,
     tracing: ConnectionTracer,
     /// The agent, until [`leave`](Self::leave) sets the client.
     closed_by: ClosedBy,
@@ -306,7 +307,7 @@ impl Watch {
     }
 
     fn export(&mut self) {
-        let Enabled { exports, timelines, .. } = &*self.enabled;
+        let TelemetryState { exports, timelines, .. } = &*self.enabled;
         while let Some(made) = self.tracing.poll() {
             match made {
                 TraceOutput::Started(span) => {

@@ -21,6 +21,6 @@ pub mod toolbox;
 
 pub use events::{EventHandler, FromServer, ToolQuestion};
 pub use page_server::{PageServer, PageServers};
-pub use questions::{Called, MAX_SAMPLES, Questions, Refused};
+pub use questions::{CallState, MAX_SAMPLES, Questions, ResumeError};
 pub use relay::traced_meta;
 pub use toolbox::{ModelCaller, Offered, OfferedServer, Toolbox};

@@ -10,7 +10,7 @@
 //! wakes the others.
 use acp_types::client::{CloseReason, Options, Reply};
 use acp_types::v1::initialization::Implementation;
-use agui_bridge::conversation::{Accepted, ConversationOptions, RunRefused};
+use agui_bridge::conversation::{Acceptance, ConversationOptions, RunRefused};
 use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused, HubRunOutput};
 use agui_bridge::{CancelReason, Failure, PermissionMode};
 use agui_types::id::RunId;
@@ -164,7 +164,7 @@ impl Gateway {
                 return Err(HubRefused::Run(RunRefused::Busy));
             }
             let accepted = hub.handle_run(&key.0, input, self.began.elapsed())?;
-            if !matches!(accepted, Accepted::Again(_)) {
+            if !matches!(accepted, Acceptance::Again(_)) {
                 // An answer may continue the interrupted run under its id.
                 log = log.with_last(logs.get(&key).map_or(0, RunLog::last));
                 logs.insert(key.clone(), log);
@@ -174,7 +174,7 @@ impl Gateway {
         // Handles what the hub has for the run.
         self.with(|_, _| ());
         match accepted {
-            Accepted::Again(earlier) => Ok(((key.0, earlier), false)),
+            Acceptance::Again(earlier) => Ok(((key.0, earlier), false)),
             _ => Ok((key, true)),
         }
     }

@@ -3,7 +3,7 @@ use super::{Call, CallFrame};
 use crate::ids;
 use crate::json::{self, Members};
 use crate::outbox::Outbox;
-use crate::produced::Produced;
+use crate::produced::ProducedContent;
 use crate::tool_call::change::Change;
 use crate::tool_call::status::{Stage, Status};
 use acp_types::v1::tool_calls::ToolKind;
@@ -63,7 +63,7 @@ impl Call {
             return;
         }
         let limit = at.frame.limits.value;
-        let shown = |content: &Vec<Produced>| -> Vec<Raw> {
+        let shown = |content: &Vec<ProducedContent>| -> Vec<Raw> {
             content.iter().map(|item| item.shown(limit)).collect()
         };
         let content = change.content.as_ref().map(shown);

@@ -305,7 +305,8 @@ fn shown(events: &[Event]) -> (Vec<Value>, BTreeMap<String, Vec<Value>>) {
     for event in events {
         assert_eq!(reducer.handle(event), None, "{event:?}");
     }
-    let (mut said, mut calls) = (Vec::new(), BTreeMap::<String, Vec<Value>>::new());
+    let mut said = Vec::new();
+    let mut calls = BTreeMap::<String, Vec<Value>>::new();
     for message in serde_json::to_value(reducer.messages()).unwrap().as_array().unwrap() {
         match (message["role"].as_str(), message["content"].as_str()) {
             (Some("activity"), _) => {}

@@ -16,7 +16,7 @@ fn editor_drives_an_acp_agent_through_agui() {
     let mut behind = Behind::new(options);
     editor.handle_prompt(&prompt(&json!([{"type": "text", "text": "Fix it"}])), "r").unwrap();
     let (begun, blocks) = behind.begin(&run_of(&mut editor));
-    assert_eq!(begun, Begun::Prompt);
+    assert_eq!(begun, TurnStart::Prompt);
     assert_eq!(blocks, vec![ContentBlock::from("Fix it")]);
 
     // The agent's side.
@@ -60,7 +60,7 @@ fn editor_drives_an_acp_agent_through_agui() {
 
     // The answer resumes the turn, and reaches the agent as the response to its own request.
     let (begun, _) = behind.begin(&run_of(&mut editor));
-    assert_eq!(begun, Begun::Resumed);
+    assert_eq!(begun, TurnStart::Resumed);
     let response = behind.translator.poll_response().unwrap();
     assert_eq!(response.request_id, 7.into());
     let Answer::Permission(granted) = response.result else { panic!("another answer") };

@@ -1,7 +1,7 @@
 //! Instructions that are cancelled before they are sent.
 use super::*;
 use crate::generated::cases;
-use agui_bridge::conversation::{Conversation, ConversationOptions, Remembered, RunRequest};
+use agui_bridge::conversation::{Conversation, ConversationOptions, RememberedSession, RunRequest};
 use agui_bridge::input::{Divergence, SessionScope};
 use agui_bridge::{CancelReason, Failure};
 use agui_types::event::Event;
@@ -17,7 +17,7 @@ fn queueing() -> ConversationOptions {
 }
 
 /// Returns the data of the last notice for a later process.
-fn remembered(rig: &Rig) -> Option<Remembered> {
+fn remembered(rig: &Rig) -> Option<RememberedSession> {
     let last = rig.notices.iter().rev().find_map(|notice| match notice {
         Notice::Remember(remembered) => Some(Some(remembered)),
         Notice::Forget => Some(None),
@@ -232,7 +232,7 @@ fn cancelled_instruction_is_not_sent_by_a_later_process() {
 #[test]
 fn instruction_cancelled_behind_an_open_question_is_not_sent() {
     let mut options = queueing();
-    options.translator.unanswered = agui_bridge::Unanswered::Abandon;
+    options.translator.unanswered = agui_bridge::UnansweredPolicy::Abandon;
     let mut rig = Rig::begun(options, "Work");
     assert!(rig.session(crate::thread::permission(1)).is_none());
     rig.wait(Duration::from_secs(1));

@@ -3,7 +3,7 @@ use super::*;
 use crate::thread::{permission, request};
 use acp_types::client::RequestKey;
 use agui_bridge::conversation::{AgentReply, Conversation, ConversationOptions, UserAnswer};
-use agui_bridge::{AnswerError, PermissionAnswer, PermissionMode, Unanswered};
+use agui_bridge::{AnswerError, PermissionAnswer, PermissionMode, UnansweredPolicy};
 use serde_json::Value;
 
 fn resume(id: &str, payload: &Value) -> Value {
@@ -47,7 +47,7 @@ fn permission_request_interrupts_the_run() {
     assert!(rig.thread.is_interrupted());
     let answers = resume(&interrupts[0], &json!({"optionId": "yes"}));
     let answer = input("2", &[user("u-1", "Write")], &answers);
-    assert_eq!(rig.run(answer.clone()), Ok(Accepted::Resumed));
+    assert_eq!(rig.run(answer.clone()), Ok(Acceptance::Resumed));
     assert_eq!(
         replies(&rig),
         [(7, json!({"outcome": {"outcome": "selected", "optionId": "yes"}}))]
@@ -56,7 +56,7 @@ fn permission_request_interrupts_the_run() {
     again.run_id = "3".into();
     rig.end();
     assert_eq!(rig.outcome("2"), OK);
-    assert_eq!(rig.run(again), Ok(Accepted::Again("2".into())));
+    assert_eq!(rig.run(again), Ok(Acceptance::Again("2".into())));
 }
 
 /// The same answers, sent again while the run that they resume is open.
@@ -68,10 +68,10 @@ fn waiting_run_with_the_same_answers_is_the_earlier_one() {
     let interrupts = rig.interrupts("1");
     let answers = resume(&interrupts[0], &json!({"optionId": "yes"}));
     let answer = input("2", &[user("u-1", "Write")], &answers);
-    assert_eq!(rig.run(answer.clone()), Ok(Accepted::Resumed));
+    assert_eq!(rig.run(answer.clone()), Ok(Acceptance::Resumed));
     let mut repeated = answer;
     repeated.run_id = "3".into();
-    assert_eq!(rig.run(repeated), Ok(Accepted::Queued));
+    assert_eq!(rig.run(repeated), Ok(Acceptance::Queued));
     rig.end();
     assert_eq!(rig.outcome("2"), OK);
     assert_eq!(rig.again, [("3".to_owned(), "2".into())]);
@@ -119,7 +119,7 @@ fn answer_after_the_loss_of_the_agent_sends_no_prompt() {
 fn interrupted_run_is_resumed_under_its_own_id() {
     let mut rig = interrupted(options());
     let answers = resume(&rig.interrupts("1")[0], &json!({"approved": true}));
-    assert_eq!(rig.run(input("1", &[user("u-1", "Write")], &answers)), Ok(Accepted::Resumed));
+    assert_eq!(rig.run(input("1", &[user("u-1", "Write")], &answers)), Ok(Acceptance::Resumed));
     rig.end();
     assert_eq!(rig.kinds("1").iter().filter(|kind| *kind == "RUN_STARTED").count(), 2);
 }
@@ -144,7 +144,7 @@ fn question_is_answered_outside_of_runs() {
 fn new_prompt_follows_the_abandoned_turn() {
     let begin = || {
         let mut abandons = options();
-        abandons.translator.unanswered = Unanswered::Abandon;
+        abandons.translator.unanswered = UnansweredPolicy::Abandon;
         let mut rig = interrupted(abandons);
         rig.take_commands();
         rig.say("2", "No, wait").unwrap();
@@ -205,7 +205,7 @@ fn loading(mut options: ConversationOptions) -> Rig {
     features.load = true;
     rig.connect(features);
     let named = json!({"forwardedProps": {"acp": {"sessionId": "s"}}});
-    assert_eq!(rig.run(input("1", &[user("u-1", "Hi")], &named)), Ok(Accepted::Begun));
+    assert_eq!(rig.run(input("1", &[user("u-1", "Hi")], &named)), Ok(Acceptance::Begun));
     assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
     rig
 }
@@ -259,7 +259,7 @@ fn requests_of_a_session_that_is_continued_do_not_cost_the_prompt() {
         rig.disconnect();
         rig.connect(features);
         rig.take_commands();
-        assert_eq!(rig.say("2", "Go on"), Ok(Accepted::Queued));
+        assert_eq!(rig.say("2", "Go on"), Ok(Acceptance::Queued));
         assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
         assert!(rig.session(permission(7)).is_none());
         assert!(rig.session(elicitation(8)).is_none());

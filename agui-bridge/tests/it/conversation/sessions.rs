@@ -54,7 +54,7 @@ fn session_is_continued_after_a_lost_agent() {
     rig.disconnect();
     assert_eq!(rig.outcome("2"), "RUN_ERROR AGENT_EXITED");
     rig.connect(resumes());
-    assert_eq!(rig.say("3", "Still there?"), Ok(Accepted::Queued));
+    assert_eq!(rig.say("3", "Still there?"), Ok(Acceptance::Queued));
     assert_eq!(rig.opening().origin, SessionOrigin::Resume("s".into()));
     rig.open("s");
     assert_eq!(rig.prompt().last().unwrap(), "Still there?");

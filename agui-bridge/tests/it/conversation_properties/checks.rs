@@ -48,7 +48,9 @@ impl World {
         match command {
             Command::Open(session, _) => {
                 prop_assert_eq!(self.attached, None);
-                (self.attached, self.is_open, self.has_turn) = (Some(*session), false, false);
+                self.attached = Some(*session);
+                self.is_open = false;
+                self.has_turn = false;
             }
             Command::Prompt { session, .. } => {
                 prop_assert_eq!(self.attached, Some(*session));
@@ -68,8 +70,10 @@ impl World {
             Command::Set { session, .. } => prop_assert_eq!(self.attached, Some(*session)),
             Command::Release(session) => {
                 prop_assert_eq!(self.attached, Some(*session));
-                (self.left, self.attached) = (self.attached, None);
-                (self.is_open, self.has_turn) = (false, false);
+                self.left = self.attached;
+                self.attached = None;
+                self.is_open = false;
+                self.has_turn = false;
                 // The connection answers them.
                 self.asked.clear();
             }

@@ -6,7 +6,7 @@ use acp_types::client::{
 };
 use acp_types::v1::elicitation::ElicitationSchema;
 use agui_bridge::CancelReason;
-use agui_bridge::conversation::{Accepted, AgentFeatures, Setting, ToolQuestion, UserAnswer};
+use agui_bridge::conversation::{Acceptance, AgentFeatures, Setting, ToolQuestion, UserAnswer};
 use agui_bridge::frontend_tool::{NewCall, ToolResult};
 use agui_bridge::{Failure, PermissionAnswer};
 
@@ -31,7 +31,7 @@ impl World {
                 let run_id = input.run_id.clone();
                 let accepted = self.thread.handle_run(input, now);
                 self.out.push(format!("{accepted:?}"));
-                if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = accepted {
+                if let Ok(Acceptance::Begun | Acceptance::Resumed | Acceptance::Queued) = accepted {
                     self.runs.entry(run_id).or_default().0 += 1;
                 }
             }
@@ -40,10 +40,10 @@ impl World {
                 input.forwarded_props = Some(raw(&json!({"acp": {"follow": true}})));
                 let run_id = input.run_id.clone();
                 match self.thread.handle_run(input, now) {
-                    Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) => {
+                    Ok(Acceptance::Begun | Acceptance::Resumed | Acceptance::Queued) => {
                         self.runs.entry(run_id).or_default().0 += 1;
                     }
-                    Ok(Accepted::Again(run)) => prop_assert!(self.runs.contains_key(&run)),
+                    Ok(Acceptance::Again(run)) => prop_assert!(self.runs.contains_key(&run)),
                     Ok(other) => return Err(TestCaseError::fail(format!("{other:?}"))),
                     Err(_) => {}
                 }
@@ -57,14 +57,18 @@ impl World {
             }
             Op::Connect(flags) => {
                 let mut features = AgentFeatures::default();
-                (features.resume, features.load) = (flags & 1 > 0, flags & 2 > 0);
+                features.resume = flags & 1 > 0;
+                features.load = flags & 2 > 0;
                 features.fork = flags & 4 > 0;
-                (features.mcp_http, features.mcp_stdio) = (flags & 8 > 0, flags & 8 > 0);
+                features.mcp_http = flags & 8 > 0;
+                features.mcp_stdio = flags & 8 > 0;
                 self.thread.handle_connected(features, now);
             }
             Op::Connecting => self.thread.handle_connecting(now),
             Op::Disconnect => {
-                (self.attached, self.is_open, self.has_turn) = (None, false, false);
+                self.attached = None;
+                self.is_open = false;
+                self.has_turn = false;
                 self.asked.clear();
                 self.thread.handle_disconnected(Failure::AgentExited, "gone", now);
             }
@@ -187,7 +191,7 @@ impl World {
     fn happen(
         &mut self,
         session: Option<SessionNumber>,
-        happening: &Happening,
+        happening: &ScriptStep,
     ) -> Result<(), TestCaseError> {
         let Some(session) = session else { return Ok(()) };
         let is_current = self.attached == Some(session);
@@ -204,7 +208,7 @@ impl World {
             }
         }
         let left = self.thread.handle_session(session, event, self.now);
-        let is_files = matches!(happening, Happening::Files);
+        let is_files = matches!(happening, ScriptStep::Files);
         prop_assert_eq!(
             left.is_some_and(|it| matches!(it, SessionEvent::Request(..))),
             is_files && is_current
@@ -212,53 +216,53 @@ impl World {
         Ok(())
     }
 
-    fn event(&mut self, is_current: bool, happening: &Happening) -> SessionEvent {
+    fn event(&mut self, is_current: bool, happening: &ScriptStep) -> SessionEvent {
         let params = json!({"sessionId": "s"});
         match happening {
-            Happening::Opened(has_modes) => {
+            ScriptStep::Opened(has_modes) => {
                 let modes = json!({"modes": {"currentModeId": "ask", "availableModes": []}});
                 opened("s", if *has_modes { &modes } else { &Value::Null })
             }
-            Happening::Refused(how) => SessionEvent::Refused(match how {
+            ScriptStep::Refused(how) => SessionEvent::Refused(match how {
                 0 => refused(&json!({"code": -32000, "message": "log in"})),
                 1 => CallError::Timeout,
                 2 => CallError::Full,
                 _ => CallError::Malformed("?".into()),
             }),
-            Happening::Update(update) => {
+            ScriptStep::Update(update) => {
                 let params = json!({"sessionId": "s", "update": update});
                 SessionEvent::Update(Received::new(Update::V1(read(&params)), raw(&params)))
             }
-            Happening::UpdateV2(update) => {
+            ScriptStep::UpdateV2(update) => {
                 if is_current && update["sessionUpdate"] == "state_update" {
                     self.works = update["state"] != "idle";
                 }
                 let params = json!({"sessionId": "s", "update": update});
                 SessionEvent::Update(Received::new(Update::V2(read(&params)), raw(&params)))
             }
-            Happening::Said => {
+            ScriptStep::Said => {
                 // A connection gives the updates of a session after it is open.
                 let counts = is_current && self.is_open;
                 self.said += usize::from(counts);
                 let text = format!("<{}>", if counts { self.said } else { 0 });
                 crate::thread::said(&text)
             }
-            Happening::Permission => permission(self.ask(is_current)),
-            Happening::Elicitation => {
+            ScriptStep::Permission => permission(self.ask(is_current)),
+            ScriptStep::Elicitation => {
                 let mut form =
                     json!({"mode": "form", "message": "?", "requestedSchema": {"type": "object"}});
                 form["sessionId"] = json!("s");
                 request(self.ask(is_current), "elicitation/create", &form)
             }
-            Happening::Contextual => {
+            ScriptStep::Contextual => {
                 let mut call = params;
                 call["name"] = json!("ui_pick");
                 request(self.ask(is_current), agui_bridge::contextual_tools::METHOD, &call)
             }
-            Happening::Files => {
+            ScriptStep::Files => {
                 request(0, "fs/read_text_file", &json!({"sessionId": "s", "path": "/f"}))
             }
-            Happening::Withdrawn(nth) => {
+            ScriptStep::Withdrawn(nth) => {
                 let asked: Vec<_> = self.asked.iter().copied().collect();
                 let key = pick(&asked, *nth).copied().unwrap_or(u64::MAX);
                 if is_current {
@@ -266,7 +270,7 @@ impl World {
                 }
                 SessionEvent::Withdrawn(RequestKey::new(key))
             }
-            Happening::Ended(how) => match how {
+            ScriptStep::Ended(how) => match how {
                 0 => failed(TurnError::GraceOver),
                 1 => failed(TurnError::Call(CallError::Timeout)),
                 2 => failed(TurnError::Call(refused(&json!({"code": -32603, "message": "no"})))),
@@ -288,7 +292,7 @@ impl World {
                 }
                 _ => ended("end_turn"),
             },
-            Happening::Lagged => SessionEvent::Lagged { dropped: 2 },
+            ScriptStep::Lagged => SessionEvent::Lagged { dropped: 2 },
         }
     }
 

@@ -26,7 +26,8 @@ fn served(features: AgentFeatures, always: bool, tools: &Value) -> (Vec<McpServe
 fn session_gets_a_supported_server() {
     let none = (AgentFeatures::default(), false);
     let mut over_http = AgentFeatures::default();
-    (over_http.mcp_http, over_http.mcp_stdio) = (true, true);
+    over_http.mcp_http = true;
+    over_http.mcp_stdio = true;
     let mut over_stdio = AgentFeatures::default();
     over_stdio.mcp_stdio = true;
     assert_eq!(served(over_http.clone(), false, &tools()).0, [http()]);
@@ -102,7 +103,9 @@ fn session_gets_the_configured_servers_that_the_agent_supports() {
         let mut options = options();
         options.mcp_servers = configured();
         let mut features = AgentFeatures::default();
-        (features.mcp_http, features.mcp_sse, features.mcp_stdio) = (http, sse, stdio);
+        features.mcp_http = http;
+        features.mcp_sse = sse;
+        features.mcp_stdio = stdio;
         features.resume = true;
         let mut rig = Rig::new(options);
         rig.connect(features);
@@ -142,7 +145,8 @@ fn with_servers(configured: Vec<McpServer>, tools: &Value) -> Rig {
     let mut options = with(PageTools::Mcp { servers, always: false });
     options.mcp_servers = configured;
     let mut features = AgentFeatures::default();
-    (features.mcp_http, features.mcp_stdio) = (true, true);
+    features.mcp_http = true;
+    features.mcp_stdio = true;
     let mut rig = Rig::new(options);
     rig.connect(features);
     rig.run(input("1", &[user("u", "Hi")], tools)).unwrap();

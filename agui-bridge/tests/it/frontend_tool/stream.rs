@@ -3,12 +3,12 @@ use super::*;
 
 /// A binding that records its calls.
 #[derive(Debug, Default)]
-pub(crate) struct Noted {
+pub(crate) struct RecordingBinding {
     pub(crate) answers: Vec<(String, Outcome)>,
     pub(crate) told: Vec<String>,
 }
 
-impl Binding for Noted {
+impl Binding for RecordingBinding {
     fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome) {
         self.answers.push((call_id.as_str().to_owned(), outcome));
     }
@@ -22,7 +22,7 @@ impl Binding for Noted {
 pub(crate) struct Thread {
     pub(crate) tools: FrontendTools,
     pub(crate) translator: Translator,
-    pub(crate) binding: Noted,
+    pub(crate) binding: RecordingBinding,
     pub(crate) stream: Vec<Event>,
     verifier: Option<(Verifier, Reducer)>,
     runs: u32,
@@ -36,7 +36,7 @@ impl Thread {
         Self {
             tools: FrontendTools::new(options),
             translator: Translator::new(translator),
-            binding: Noted::default(),
+            binding: RecordingBinding::default(),
             stream: Vec::new(),
             verifier: None,
             runs: 0,

@@ -2,7 +2,7 @@
 use super::*;
 use crate::script::events;
 use acp_types::v1::content::ContentBlock;
-use agui_bridge::{Begun, CancelReason, Unanswered};
+use agui_bridge::{CancelReason, TurnStart, UnansweredPolicy};
 use agui_types::input::RunAgentInput;
 use std::time::Duration;
 
@@ -145,7 +145,8 @@ fn resumed_run_that_fails_is_finished_with_a_notice() {
     let answer = resume("r2", &[("int-1", json!(true))]);
     for profile in [Profile::V1, Profile::Legacy] {
         let mut options = interrupting();
-        (options.profile, options.legacy_interrupts) = (Some(profile), true);
+        options.profile = Some(profile);
+        options.legacy_interrupts = true;
         let steps = [begin("r1"), ask(1, "t"), answer.clone(), json!({"exit": "gone"})];
         let stream = played_with(options, &steps);
         let [.., notice, end] = &stream[..] else { panic!("no end") };
@@ -172,7 +173,7 @@ fn resumed_run_that_fails_is_finished_with_a_notice() {
 #[test]
 fn prompt_waits_for_the_end_of_the_last_turn() {
     let mut options = interrupting();
-    options.unanswered = Unanswered::Abandon;
+    options.unanswered = UnansweredPolicy::Abandon;
     let mut answered = prompt("r2");
     answered["resume"] = json!([{"interruptId": "int-1", "status": "resolved", "payload": true}]);
     for (input, cancel, answer, result) in [
@@ -183,7 +184,7 @@ fn prompt_waits_for_the_end_of_the_last_turn() {
         apply(&mut translator, begin("r1"));
         apply(&mut translator, ask(1, "t"));
         let (input, blocks) = read(&input);
-        assert_eq!(translator.begin_run(&input, &blocks), Ok(Begun::Wait { cancel }));
+        assert_eq!(translator.begin_run(&input, &blocks), Ok(TurnStart::Wait { cancel }));
         let given = translator.poll_response().unwrap();
         assert_eq!(serde_json::to_value(&given.result).unwrap(), answer);
         assert!(!translator.poll_prompt());
@@ -218,7 +219,7 @@ fn prompt_after_an_ended_turn_is_sent_at_once() {
             apply(&mut translator, step);
         }
         let (input, blocks) = read(&prompt("r2"));
-        assert_eq!(translator.begin_run(&input, &blocks), Ok(Begun::Prompt));
+        assert_eq!(translator.begin_run(&input, &blocks), Ok(TurnStart::Prompt));
         let stream = stream(&mut translator);
         assert_eq!(of_type(&stream, "CUSTOM").len(), notices);
         assert!(translator.is_running());
@@ -255,7 +256,7 @@ fn values(stream: &[Value], name: &str) -> Vec<Value> {
 #[test]
 fn interrupts_that_the_next_message_leaves_are_cancelled() {
     let mut options = interrupting();
-    options.unanswered = Unanswered::Abandon;
+    options.unanswered = UnansweredPolicy::Abandon;
     options.times.collect = Duration::from_millis(50);
     let steps = [
         json!({"tick": 1000}),

@@ -159,7 +159,8 @@ proptest! {
     /// `/acp` of the client's state has the latest values of the session.
     #[test]
     fn state_has_the_latest_values(mut options in options(), steps in steps()) {
-        (options.state, options.profile) = (true, Some(Profile::V1));
+        options.state = true;
+        options.profile = Some(Profile::V1);
         let mut told = BTreeMap::new();
         for step in &steps {
             let Step::Update(notification) = step else { continue };

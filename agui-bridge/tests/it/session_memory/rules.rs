@@ -1,6 +1,6 @@
 //! The rules for what an input brings beside its messages.
 use super::*;
-use agui_bridge::input::{Repeat, SessionScope, Unsupported};
+use agui_bridge::input::{Repeat, SessionScope, UnsupportedContent};
 
 fn system(text: &str) -> Value {
     json!({"id": "s", "role": "system", "content": text})
@@ -64,7 +64,9 @@ fn context_and_state_follow_the_rules() {
     };
     let state = json!({"acp": {"mode": "ask"}, "secret": {"key": 1, "open": 2}, "n": 1});
     let mut rules = Rules::new();
-    (rules.state, rules.context_first, rules.repeat) = (true, true, Repeat::WhenChanged);
+    rules.state = true;
+    rules.context_first = true;
+    rules.repeat = Repeat::WhenChanged;
     rules.state_without = vec!["/secret/key".into(), "/none/of/it".into()];
     let mut conversation = SessionMemory::new();
     let first = ask(state.clone(), &[]);
@@ -100,9 +102,12 @@ fn forwarded_properties_are_filtered() {
     assert_eq!(nothing.config, vec![]);
     assert_eq!(nothing.left_out.len(), 7);
     let allowed = &mut rules.forwarded;
-    (allowed.mode, allowed.session_id) = (true, true);
-    (allowed.config, allowed.meta) = (vec!["model".into()], vec!["trace".into()]);
-    (allowed.agents, allowed.cwd_roots) = (vec!["claude".into()], vec!["/srv".into()]);
+    allowed.mode = true;
+    allowed.session_id = true;
+    allowed.config = vec!["model".into()];
+    allowed.meta = vec!["trace".into()];
+    allowed.agents = vec!["claude".into()];
+    allowed.cwd_roots = vec!["/srv".into()];
     let taken = read(&rules, all).unwrap();
     assert_eq!(taken.mode.as_deref(), Some("plan"));
     assert_eq!(taken.agent.as_deref(), Some("claude"));
@@ -143,7 +148,7 @@ fn unsupported_content_may_become_a_placeholder() {
     let input = said(json!([{"id": "u", "role": "user", "content": content}]));
     let mut rules = Rules::new();
     assert_eq!(plan_by(&SessionMemory::new(), &input, &rules).unwrap_err().status(), 415);
-    rules.unsupported = Unsupported::Placeholder;
+    rules.unsupported = UnsupportedContent::Placeholder;
     let plan = plan_by(&SessionMemory::new(), &input, &rules).unwrap();
     assert_eq!(texts(&plan), ["What is this?", "[left out: the agent does not support images]"]);
 }

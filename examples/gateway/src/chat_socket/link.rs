@@ -34,7 +34,7 @@ pub struct SocketLimits {
 
 /// Reason of the end of a socket.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Ended {
+pub(crate) enum SocketEnd {
     #[error("the client has left")]
     Left,
     #[error("the client answers no pings")]
@@ -49,7 +49,7 @@ pub(crate) enum Ended {
     Failed(#[from] Error),
 }
 
-impl Ended {
+impl SocketEnd {
     /// Returns the code that the client receives, if it can receive one.
     fn code(&self) -> Option<CloseCode> {
         match self {
@@ -81,48 +81,48 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Link<S> {
     }
 
     /// Returns the next message: text or binary.
-    pub(crate) async fn next(&mut self) -> Result<Message, Ended> {
+    pub(crate) async fn next(&mut self) -> Result<Message, SocketEnd> {
         if let Some(message) = self.waiting.pop_front() {
             return Ok(message);
         }
         let SocketLimits { idle, ending } = self.limits.clone();
         tokio::select! {
-            message = timeout(idle, self.read()) => message.unwrap_or(Err(Ended::Idle)),
-            () = ending.cancelled() => Err(Ended::Ending),
+            message = timeout(idle, self.read()) => message.unwrap_or(Err(SocketEnd::Idle)),
+            () = ending.cancelled() => Err(SocketEnd::Ending),
         }
     }
 
     /// Waits for the end of the socket during an answer. Messages of the client wait.
-    pub(crate) async fn closed(&mut self) -> Ended {
+    pub(crate) async fn closed(&mut self) -> SocketEnd {
         loop {
             match self.read().await {
-                Ok(_) if self.waiting.len() == MAX_WAITING => return Ended::Overrun,
+                Ok(_) if self.waiting.len() == MAX_WAITING => return SocketEnd::Overrun,
                 Ok(message) => self.waiting.push_back(message),
                 Err(ended) => return ended,
             }
         }
     }
 
-    pub(crate) async fn send(&mut self, text: String) -> Result<(), Ended> {
+    pub(crate) async fn send(&mut self, text: String) -> Result<(), SocketEnd> {
         Ok(self.socket.send(Message::text(text)).await?)
     }
 
     /// Reads up to the next message, and sends pings in between.
-    async fn read(&mut self) -> Result<Message, Ended> {
+    async fn read(&mut self) -> Result<Message, SocketEnd> {
         loop {
             tokio::select! {
                 frame = self.socket.next() => {
                     self.seen = Instant::now();
                     match frame {
                         Some(Ok(message @ (Message::Text(_) | Message::Binary(_)))) => return Ok(message),
-                        Some(Ok(Message::Close(_))) | None => return Err(Ended::Left),
+                        Some(Ok(Message::Close(_))) | None => return Err(SocketEnd::Left),
                         Some(Err(error)) => return Err(error.into()),
                         Some(Ok(_)) => {}
                     }
                 }
                 _ = self.pings.tick() => {
                     if self.seen.elapsed() >= SILENCE {
-                        return Err(Ended::Silent);
+                        return Err(SocketEnd::Silent);
                     }
                     self.socket.send(Message::Ping(bytes::Bytes::new())).await?;
                 }
@@ -131,7 +131,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Link<S> {
     }
 
     /// Closes the socket with the code of its end.
-    pub(crate) async fn close(mut self, ended: &Ended) {
+    pub(crate) async fn close(mut self, ended: &SocketEnd) {
         let Some(code) = ended.code() else { return };
         let frame = CloseFrame { code, reason: ended.to_string().into() };
         let closing = async {

@@ -79,7 +79,8 @@ impl<'a> Run<'a> {
                 let Some((name, arguments)) = self.calls.remove(id) else { return Vec::new() };
                 let input = Raw::from_text(&arguments).ok();
                 let mut update = CallUpdate::new(id);
-                (update.name, update.input) = (Some(&*name), input.as_ref());
+                update.name = Some(&*name);
+                update.input = input.as_ref();
                 update.status = CallStatus::InProgress;
                 self.tools.handle(&update, registry, &now())
             }

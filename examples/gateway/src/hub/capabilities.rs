@@ -39,7 +39,8 @@ pub(crate) fn initialize(
         access.declare(&mut capabilities);
     }
     let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
-    (initialize.client_info, initialize.client_capabilities) = (Some(program), Some(capabilities));
+    initialize.client_info = Some(program);
+    initialize.client_capabilities = Some(capabilities);
     initialize
 }
 

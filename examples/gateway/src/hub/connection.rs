@@ -2,7 +2,7 @@
 use crate::hub::health::Health;
 use crate::hub::new_run::{NewRun, Reply};
 use crate::hub::records;
-use crate::hub::state::{LOST, Shared};
+use crate::hub::state::{LOST, SharedHub};
 use crate::hub::task::{AgentSetup, Task};
 use crate::hub::thread::ThreadState;
 use crate::tools::FromServer;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// A connection to an ACP agent, opened when it is needed.
 #[derive(Debug)]
 pub struct AgentConnection {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedHub>,
     pub(crate) address: Address,
     pub(crate) is_optional: bool,
     pub(crate) health: Mutex<Health>,
@@ -38,7 +38,7 @@ impl AgentConnection {
         removed: mpsc::UnboundedSender<String>,
     ) -> Self {
         let shared =
-            Shared::new(Hub::new(options), agent.client.clone(), agent.authenticate.clone());
+            SharedHub::new(Hub::new(options), agent.client.clone(), agent.authenticate.clone());
         let shared = Arc::new(shared);
         let ending = CancellationToken::new();
         let address = agent.address.clone();

@@ -41,7 +41,8 @@ impl Health {
         self.against += 1;
         let enough = if is_up { DOWN_AFTER } else { UP_AFTER };
         if self.against >= enough {
-            (self.is_up, self.against) = (Some(succeeded), 0);
+            self.is_up = Some(succeeded);
+            self.against = 0;
             return succeeded;
         }
         is_up

@@ -2,7 +2,7 @@
 //! restart.
 use crate::hub::connection::AgentConnection;
 use crate::hub::state::Unavailable;
-use crate::hub::state::{LOST, Shared, State};
+use crate::hub::state::{LOST, SharedHub, State};
 use crate::hub::variables::Variables;
 use acp_types::client::{
     AgentResponse, Call, CallError, CallKey, CloseReason, Initialized, Received,
@@ -117,7 +117,8 @@ impl AgentConnection {
         if is_starting || state.threads.values().any(|thread| !thread.runs.is_empty()) {
             return Err(InUse);
         }
-        (state.authenticate, state.variables) = (login.authenticate, login.variables);
+        state.authenticate = login.authenticate;
+        state.variables = login.variables;
         state.hub.handle_closed(CloseReason::ClientClosed, self.shared.now());
         drop(state);
         self.shared.wake.notify_one();
@@ -146,7 +147,7 @@ impl State {
 
 /// A call that is withdrawn if it is open.
 struct OpenCall {
-    shared: Arc<Shared>,
+    shared: Arc<SharedHub>,
     key: CallKey,
 }
 

@@ -147,7 +147,10 @@ impl SignIns {
         // Another server of the same name does not receive the tokens.
         let place = format!("mcp-sign-in:{name}");
         let bound_to = format!("{name} {url}");
-        Ok(SignInOptions { auth, store: Arc::new(Sealed { store, key, place, bound_to }) })
+        Ok(SignInOptions {
+            auth,
+            store: Arc::new(SealedCredentials { store, key, place, bound_to }),
+        })
     }
 }
 
@@ -156,7 +159,7 @@ fn read_key(path: &Path) -> Result<Key, String> {
 }
 
 /// The credentials of one server.
-struct Sealed {
+struct SealedCredentials {
     store: Arc<dyn RunStore>,
     key: StateKey,
     /// Name in the store.
@@ -164,7 +167,7 @@ struct Sealed {
     bound_to: String,
 }
 
-impl Sealed {
+impl SealedCredentials {
     fn states(
         &self,
         nonce: [u8; 12],
@@ -190,7 +193,7 @@ impl Sealed {
 }
 
 #[async_trait]
-impl CredentialStore for Sealed {
+impl CredentialStore for SealedCredentials {
     async fn load(&self) -> Option<Credentials> {
         self.read().await.unwrap_or_else(|error| {
             tracing::warn!(place = self.place, error, "cannot read credentials; sign in again");

@@ -1,5 +1,5 @@
 //! Lifetime of an agent's sessions, and settings that pages may send.
-use agui_bridge::input::{Allowed, Rules, SessionScope};
+use agui_bridge::input::{AllowedMembers, Rules, SessionScope};
 use serde::{Deserialize, Serialize};
 
 /// Lifetime of an agent's session.
@@ -36,9 +36,11 @@ pub fn input_rules(sessions: Sessions, forwarded: &ForwardedSettings) -> Rules {
     };
     // Scripts, and pages without history, send only new messages.
     rules.new_alone = true;
-    let mut allowed = Allowed::default();
+    let mut allowed = AllowedMembers::default();
     let ForwardedSettings { mode, config, meta } = forwarded.clone();
-    (allowed.mode, allowed.config, allowed.meta) = (mode, config, meta);
+    allowed.mode = mode;
+    allowed.config = config;
+    allowed.meta = meta;
     rules.forwarded = allowed;
     rules
 }

@@ -6,7 +6,7 @@ use crate::hub::variables::Variables;
 use crate::tools::FromServer;
 use acp_types::client::{self, AgentResponse, Call, CallError, CallKey, Initialized, Received};
 use acp_types::v1::authentication::AuthenticateRequest;
-use agui_bridge::conversation::{Accepted, ToolQuestion};
+use agui_bridge::conversation::{Acceptance, ToolQuestion};
 use agui_bridge::hub::Hub;
 use agui_bridge::{CancelReason, Failure};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Unavailable(
 
 /// What the task shares with requests.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedHub {
     /// While an agent writes without pauses, the task takes the lock again as soon as it has
     /// released it. This lock is passed on to a waiting request within a millisecond.
     state: parking_lot::Mutex<State>,
@@ -68,7 +68,7 @@ pub(crate) struct State {
 /// The message for requests of an ended connection.
 pub(crate) const LOST: &str = "the connection to the agent is gone";
 
-impl Shared {
+impl SharedHub {
     /// Creates the state of an agent that is not connected.
     pub(crate) fn new(hub: Hub, client: client::Options, authenticate: Option<String>) -> Self {
         let state = State {
@@ -126,7 +126,7 @@ impl State {
 
     pub(crate) fn start_or_postpone(
         &mut self,
-        shared: &Shared,
+        shared: &SharedHub,
         thread: &str,
         run: NewRun,
         reply: Reply,
@@ -141,7 +141,7 @@ impl State {
         }
     }
 
-    pub(crate) fn start(&mut self, shared: &Shared, thread: &str, run: NewRun, reply: Reply) {
+    pub(crate) fn start(&mut self, shared: &SharedHub, thread: &str, run: NewRun, reply: Reply) {
         let now = shared.now();
         if reply.is_closed() {
             return;
@@ -152,8 +152,8 @@ impl State {
         let run_id = run.input.run_id.clone();
         records::run_started(thread, &run.input);
         let reply = match self.hub.handle_run(thread, run, now) {
-            Ok(Accepted::Queued) => Some(reply),
-            Ok(Accepted::Again(run_id)) => {
+            Ok(Acceptance::Queued) => Some(reply),
+            Ok(Acceptance::Again(run_id)) => {
                 records::run_ended_as(thread, run_id.as_str(), "repeated");
                 let _gone = reply.send(Ok(RunStart::Again(run_id)));
                 return;

@@ -1,7 +1,7 @@
 //! The task of a connection: opens the transport when it is needed, moves bytes, and ends it.
 use crate::hub::link::{Input, Link};
 use crate::hub::records;
-use crate::hub::state::{Shared, State, Unavailable};
+use crate::hub::state::{SharedHub, State, Unavailable};
 use crate::telemetry::{Telemetry, Watch};
 use acp_types::client::{self, CloseReason, Purpose};
 use acp_types::v1::error::AUTH_REQUIRED;
@@ -43,7 +43,7 @@ pub struct AgentSetup {
 
 /// The task of a connection.
 pub(crate) struct Task {
-    shared: Arc<Shared>,
+    shared: Arc<SharedHub>,
     agent: AgentSetup,
     removed: mpsc::UnboundedSender<String>,
     stage: Stage,
@@ -69,7 +69,7 @@ enum News {
 
 impl Task {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<SharedHub>,
         agent: AgentSetup,
         removed: mpsc::UnboundedSender<String>,
     ) -> Self {
@@ -300,7 +300,7 @@ impl State {
 
 /// Gives the hub the lines that were read. Telemetry, rules and the hub share one peek at a line. A
 /// command that a rule rejects is answered here.
-fn read_lines(shared: &Shared, link: &mut Link) {
+fn read_lines(shared: &SharedHub, link: &mut Link) {
     let mut state = shared.lock();
     let now = shared.now();
     let mut refusals = Vec::new();

@@ -4,7 +4,7 @@ use crate::store::RunLog;
 use crate::tools::PageServer;
 use crate::tools::events::TextResult;
 use acp_types::v1::elicitation::ElicitationAction;
-use agui_bridge::conversation::{QuestionKey, Remembered, SettingError, SettingKey};
+use agui_bridge::conversation::{QuestionKey, RememberedSession, SettingError, SettingKey};
 use agui_bridge::frontend_tool::Outcome;
 use agui_types::id::{RunId, ToolCallId};
 use mcp_bridge_http::CallContext;
@@ -38,7 +38,7 @@ pub struct ThreadState {
     /// Wakes callers that wait for a turn without a prompt.
     pub(crate) activity: Arc<Notify>,
     /// The session to continue after a restart.
-    pub(crate) remembered: watch::Sender<Option<Remembered>>,
+    pub(crate) remembered: watch::Sender<Option<RememberedSession>>,
 }
 
 /// A call of a page's tool by the agent over MCP.
@@ -54,7 +54,10 @@ struct WaitingCall {
 impl ThreadState {
     /// Creates the state of a thread with the MCP server for the page's tools, and the sender of
     /// the session to continue after a restart.
-    pub fn new(page: Option<PageServer>, remembered: watch::Sender<Option<Remembered>>) -> Self {
+    pub fn new(
+        page: Option<PageServer>,
+        remembered: watch::Sender<Option<RememberedSession>>,
+    ) -> Self {
         Self {
             page,
             runs: BTreeMap::new(),

@@ -102,17 +102,17 @@ impl<'de> Deserialize<'de> for AcpVersion {
         /// A number or a name.
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum VersionValue {
             Number(i64),
             Name(String),
         }
 
-        let got = match Written::deserialize(deserializer) {
-            Ok(Written::Number(1)) => return Ok(Self::V1),
-            Ok(Written::Number(2)) => return Ok(Self::V2),
-            Ok(Written::Name(name)) if name == "auto" => return Ok(Self::Auto),
-            Ok(Written::Number(number)) => number.to_string(),
-            Ok(Written::Name(name)) => format!("{name:?}"),
+        let got = match VersionValue::deserialize(deserializer) {
+            Ok(VersionValue::Number(1)) => return Ok(Self::V1),
+            Ok(VersionValue::Number(2)) => return Ok(Self::V2),
+            Ok(VersionValue::Name(name)) if name == "auto" => return Ok(Self::Auto),
+            Ok(VersionValue::Number(number)) => number.to_string(),
+            Ok(VersionValue::Name(name)) => format!("{name:?}"),
             Err(_) => "another type".to_owned(),
         };
         Err(D::Error::custom(format_args!("expected \"auto\", 1 or 2, got {got}")))

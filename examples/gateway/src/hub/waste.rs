@@ -31,7 +31,8 @@ impl Waste {
     /// Counts lines that are invalid, or belong to no run.
     pub(crate) fn count_lines(&mut self, lines: u64) {
         if self.began.elapsed() >= WINDOW {
-            (self.began, self.lines) = (Instant::now(), 0);
+            self.began = Instant::now();
+            self.lines = 0;
         }
         self.lines = self.lines.saturating_add(lines);
     }

@@ -30,7 +30,7 @@ const CONTENT: &str = "content";
 
 /// The file of an audit log, and the thread that writes it.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct AuditWriter {
     writer: NonBlocking,
     has_content: bool,
     /// Number of lost records that was recorded.
@@ -39,7 +39,7 @@ pub(crate) struct Open {
 
 /// The audit log as a layer of the subscriber, without effect until a file is set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Audit(Arc<OnceLock<Open>>);
+pub(crate) struct Audit(Arc<OnceLock<AuditWriter>>);
 
 impl Audit {
     /// Writes records to a file from now on. Dropping the guard writes the waiting ones.
@@ -47,13 +47,13 @@ impl Audit {
         let file = RotatingFile::open(path)?;
         let (writer, writing) =
             NonBlockingBuilder::default().buffered_lines_limit(MAX_RECORDS).finish(file);
-        let open = Open { writer, has_content, lost: AtomicUsize::new(0) };
+        let open = AuditWriter { writer, has_content, lost: AtomicUsize::new(0) };
         self.0.set(open).map_err(|_| io::Error::other("the audit log is open already"))?;
         Ok(writing)
     }
 }
 
-impl Open {
+impl AuditWriter {
     fn write(&self, members: Map<String, Value>) {
         let now = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let record = [("time".to_owned(), now.into())].into_iter().chain(members);

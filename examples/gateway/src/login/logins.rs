@@ -53,7 +53,7 @@ pub struct Logins {
 
 /// An agent for the list of a page.
 #[derive(Debug, Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct AgentEntry {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
@@ -69,15 +69,15 @@ pub(crate) struct Listed {
 /// The agents for the list of a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct List {
-    agents: Vec<Listed>,
+    agents: Vec<AgentEntry>,
     /// Agents that are not installed.
-    missing: Vec<Listed>,
+    missing: Vec<AgentEntry>,
 }
 
 /// The login of an agent.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Described {
+pub(crate) struct LoginDescription {
     /// Whether a login can begin.
     enabled: bool,
     state: &'static str,
@@ -111,13 +111,13 @@ impl LoginAgent {
         if needs_login { "needs-login" } else { "ready" }
     }
 
-    fn listed(&self, user: &str) -> Listed {
+    fn listed(&self, user: &str) -> AgentEntry {
         let title = self.known.as_ref().map(|agent| agent.title.clone());
         let running = self.users.as_ref().and_then(|users| users.find(user));
         let initialized = running.and_then(|agent| agent.connection.known());
         let logout = initialized.is_some_and(|it| abilities(&it).0);
         let state = self.state(user);
-        Listed { name: self.name.clone(), title, state, install: None, logout }
+        AgentEntry { name: self.name.clone(), title, state, install: None, logout }
     }
 
     /// Returns the user's connection, and opens it if it is not open.
@@ -175,7 +175,7 @@ impl Logins {
     }
 
     pub(crate) fn list(&self, user: &str) -> List {
-        let missing = self.missing.iter().map(|agent| Listed {
+        let missing = self.missing.iter().map(|agent| AgentEntry {
             name: agent.id.clone(),
             title: Some(agent.title.clone()),
             state: "not-installed",
@@ -186,7 +186,11 @@ impl Logins {
         List { agents, missing: missing.collect() }
     }
 
-    pub(crate) async fn describe(&self, agent: &str, user: &str) -> Result<Described, LoginError> {
+    pub(crate) async fn describe(
+        &self,
+        agent: &str,
+        user: &str,
+    ) -> Result<LoginDescription, LoginError> {
         let agent = self.agent(agent)?;
         let (initialized, methods) = agent.methods(user).await?;
         let (logout, has_status) = abilities(&initialized);
@@ -205,7 +209,7 @@ impl Logins {
         }
         let attempt = self.attempt(&agent.name, user).ok();
         let attempt = attempt.map(|attempt| attempt.progress().borrow().clone());
-        Ok(Described { enabled: self.is_enabled, state, methods, logout, accounts, attempt })
+        Ok(LoginDescription { enabled: self.is_enabled, state, methods, logout, accounts, attempt })
     }
 
     /// Begins a login.

@@ -71,7 +71,7 @@ pub(crate) struct Variable {
 
 /// A method in the forms that agents use; members without a use here are ignored.
 #[derive(Deserialize)]
-struct Written {
+struct MethodMembers {
     id: Option<String>,
     /// The id in version 2.
     #[serde(rename = "methodId")]
@@ -125,18 +125,18 @@ pub(crate) fn methods(
         AuthMethods::V2(methods) => methods.iter().map(|it| Raw::of(it)).collect(),
         _ => Vec::new(),
     };
-    let written = methods.iter().filter_map(|raw| raw.decode_serde::<Written>().ok());
+    let written = methods.iter().filter_map(|raw| raw.decode_serde::<MethodMembers>().ok());
     written.take(MAX_ENTRIES).filter_map(|it| Method::read(it, command, known)).collect()
 }
 
 impl Method {
     fn read(
-        written: Written,
+        written: MethodMembers,
         command: Option<&AgentCommand>,
         known: Option<&Agent>,
     ) -> Option<Self> {
-        let Written { id, method_id, name, description, kind, args, env, .. } = written;
-        let Written { vars, variable, link, .. } = written;
+        let MethodMembers { id, method_id, name, description, kind, args, env, .. } = written;
+        let MethodMembers { vars, variable, link, .. } = written;
         let id = id.or(method_id)?;
         if id.is_empty() || id.len() > MAX_NAME {
             return None;

@@ -1,7 +1,7 @@
 //! Requests about agents and logins, and their responses.
 use crate::login::attempt::Progress;
 use crate::login::error::LoginError;
-use crate::login::logins::{Described, List, Logins};
+use crate::login::logins::{List, LoginDescription, Logins};
 use axum::body::Body;
 use axum::extract::{Extension, Path, Query};
 use axum::http::{HeaderMap, StatusCode};
@@ -65,7 +65,7 @@ async fn describe(
     Extension(logins): Extension<Arc<Logins>>,
     Extension(user): Extension<Principal>,
     Part(Path(agent)): Part<Path<String>>,
-) -> Result<Json<Described>, LoginError> {
+) -> Result<Json<LoginDescription>, LoginError> {
     Ok(Json(logins.describe(&agent, user.as_str()).await?))
 }
 

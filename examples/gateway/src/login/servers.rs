@@ -51,7 +51,7 @@ struct ServerList<'a> {
 
 /// A sign-in that has begun.
 #[derive(Debug, Serialize)]
-struct Begun {
+struct SignInStart {
     /// The page to open. Without it, no user is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
@@ -113,9 +113,9 @@ async fn begin(
     let begun = server.begin_sign_in(&redirect_uri).await.map_err(LoginError::SignIn);
     let user = user.as_str();
     tracing::info!(server = name, user, is_begun = begun.is_ok(), "a sign-in at an MCP server");
-    let Some(page) = begun? else { return Ok(Json(Begun { url: None }).into_response()) };
+    let Some(page) = begun? else { return Ok(Json(SignInStart { url: None }).into_response()) };
     let cookie = cookie(&cookie_name(host(&uri, &headers)), &redirect_uri, &page.browser);
-    Ok(([(SET_COOKIE, cookie)], Json(Begun { url: Some(page.url) })).into_response())
+    Ok(([(SET_COOKIE, cookie)], Json(SignInStart { url: Some(page.url) })).into_response())
 }
 
 /// `POST …/logout`: removes the tokens, for all users.
@@ -250,7 +250,8 @@ mod tests {
 
     #[test]
     fn redirect_uri_is_of_the_address_of_the_browser() {
-        let (path, absolute) = ("/api/ai/mcp-servers/a%20b/login", "https://chat.example:8443/api");
+        let path = "/api/ai/mcp-servers/a%20b/login";
+        let absolute = "https://chat.example:8443/api";
         let table = [
             (path, Some("127.0.0.1:8787"), Some("http://127.0.0.1:8787"), "http://127.0.0.1:8787"),
             (path, Some("chat.example"), Some("https://chat.example"), "https://chat.example"),

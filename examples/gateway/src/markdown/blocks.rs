@@ -1,7 +1,7 @@
 //! Splits a text into its top-level blocks.
 use crate::markdown::clean::clean;
 use crate::markdown::rewrite::Rewriter;
-use crate::markdown::{Block, Rendered, Source};
+use crate::markdown::{Block, RenderedText, Source};
 use pulldown_cmark::{Event, Options, Parser, TextMergeWithOffset, html};
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_GFM);
 
 /// Renders Markdown.
-pub(crate) fn render(source: &Source, until: Instant) -> Rendered {
+pub(crate) fn render(source: &Source, until: Instant) -> RenderedText {
     let text = source.text.as_str();
     let parser = Parser::new_ext(text, OPTIONS);
     let mut has_references = parser.reference_definitions().iter().next().is_some();
@@ -43,7 +43,7 @@ pub(crate) fn render(source: &Source, until: Instant) -> Rendered {
     if source.is_complete {
         finished = blocks.len();
     }
-    Rendered { blocks, finished, has_references }
+    RenderedText { blocks, finished, has_references }
 }
 
 /// Returns the position of the lines that later text may change. A block that begins there can

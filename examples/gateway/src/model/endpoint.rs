@@ -110,8 +110,8 @@ impl Endpoint {
     }
 
     /// Opens the model. `parameters` are further members of each request.
-    pub(super) fn open(&self, parameters: Map<String, Value>) -> Answering<'_> {
-        Answering {
+    pub(super) fn open(&self, parameters: Map<String, Value>) -> EndpointRun<'_> {
+        EndpointRun {
             endpoint: self,
             parameters,
             is_cut: false,
@@ -184,7 +184,7 @@ enum End {
 }
 
 /// A model in one run.
-pub(super) struct Answering<'a> {
+pub(super) struct EndpointRun<'a> {
     endpoint: &'a Endpoint,
     parameters: Map<String, Value>,
     /// Whether the last answer ended at the largest number of tokens.
@@ -200,7 +200,7 @@ pub(super) struct Answering<'a> {
 }
 
 #[async_trait]
-impl Model for Answering<'_> {
+impl Model for EndpointRun<'_> {
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<(), RunFailure> {
         let Endpoint { client, url, authorization, .. } = self.endpoint;
         let mut post =
@@ -251,7 +251,7 @@ impl Model for Answering<'_> {
     }
 }
 
-impl Answering<'_> {
+impl EndpointRun<'_> {
     /// Returns whether the last answer ended at the largest number of tokens.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut

@@ -1,7 +1,7 @@
 //! A run of a model, from its input to its end.
-use crate::model::{ChatModel, Traced};
+use crate::model::{ChatModel, RunTelemetry};
 use crate::telemetry::Span;
-use crate::tools::{Called, ModelCaller, Refused, traced_meta};
+use crate::tools::{CallState, ModelCaller, ResumeError, traced_meta};
 use agui_bridge::chat_history::ChatToolCall;
 use agui_bridge::hybrid_tools::runner::{self, Backend, Sink, SinkClosed};
 use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, RunFailure};
@@ -32,7 +32,7 @@ pub struct ModelRun {
     /// Time limit of the run.
     pub time: Duration,
     /// Telemetry of the run.
-    pub traced: Traced,
+    pub traced: RunTelemetry,
     /// Stops the run, with a reason.
     pub cancel: Arc<SetOnce<CancelReason>>,
     /// Cancelled when the program shuts down.
@@ -40,15 +40,15 @@ pub struct ModelRun {
 }
 
 /// The reason why a run stops.
-enum Stopped {
+enum RunStop {
     Cancelled(CancelReason),
     Failed(RunFailure),
     /// Tools ask the user.
     Asks(Vec<Interrupt>),
 }
 
-fn failed(failure: Failure, message: &str) -> Stopped {
-    Stopped::Failed(RunFailure::new(failure.code(), message))
+fn failed(failure: Failure, message: &str) -> RunStop {
+    RunStop::Failed(RunFailure::new(failure.code(), message))
 }
 
 /// Runs a model. `push` receives each event, and returns `false` to end the run when there is no
@@ -70,7 +70,7 @@ pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> b
         () = shutdown.cancelled() => {
             Some(failed(Failure::GatewayShutdown, "The gateway is ending."))
         }
-        reason = cancel.wait() => Some(Stopped::Cancelled(*reason)),
+        reason = cancel.wait() => Some(RunStop::Cancelled(*reason)),
         () = full.cancelled() => {
             let message = "The run says more than the gateway keeps.";
             Some(failed(Failure::LimitExceeded, message))
@@ -83,9 +83,9 @@ pub async fn run(model: &ChatModel, run: ModelRun, push: impl FnMut(&Event) -> b
     };
     match stopped {
         None => {}
-        Some(Stopped::Cancelled(reason)) => turn.hybrid.handle_cancel(reason),
-        Some(Stopped::Failed(failure)) => turn.hybrid.handle_failure(failure),
-        Some(Stopped::Asks(interrupts)) => {
+        Some(RunStop::Cancelled(reason)) => turn.hybrid.handle_cancel(reason),
+        Some(RunStop::Failed(failure)) => turn.hybrid.handle_failure(failure),
+        Some(RunStop::Asks(interrupts)) => {
             turn.send_all();
             let interrupted = interrupted(&turn.input, interrupts);
             turn.sink.push(&interrupted);
@@ -114,7 +114,7 @@ struct Turn<'a, F> {
 
 impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
     /// Runs the turn. Returns why it stopped, or `None` at its regular end.
-    async fn run(&mut self) -> Option<Stopped> {
+    async fn run(&mut self) -> Option<RunStop> {
         if self.input.resume.as_ref().is_some_and(|resume| !resume.is_empty())
             && let Some(stopped) = self.resume().await
         {
@@ -129,18 +129,18 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
             biased;
             // Polled first, so that results precede the questions.
             _ = runner::run(hybrid, &mut conversation, &*backend, sink) => None,
-            interrupts = backend.asked() => Some(Stopped::Asks(interrupts)),
+            interrupts = backend.asked() => Some(RunStop::Asks(interrupts)),
         }
     }
 
     /// Resumes calls with the user's answers. Their results are in the conversation before the
     /// model is queried.
-    async fn resume(&mut self) -> Option<Stopped> {
+    async fn resume(&mut self) -> Option<RunStop> {
         let Tools { model, user, .. } = self.backend;
         let came = match model.toolbox.resume(&self.input, user, model).await {
             Ok(came) => came,
-            Err(Refused(code, message)) => {
-                return Some(Stopped::Failed(RunFailure::new(code, message)));
+            Err(ResumeError(code, message)) => {
+                return Some(RunStop::Failed(RunFailure::new(code, message)));
             }
         };
         // The run begins with the known results.
@@ -154,8 +154,8 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
         // A repeated answer already has its result.
         for (call, called) in came.into_iter().filter(|(call, _)| !has_result(call)) {
             match called {
-                Called::Asks(interrupts) => asks.extend(interrupts),
-                Called::Done(result) => {
+                CallState::Asks(interrupts) => asks.extend(interrupts),
+                CallState::Done(result) => {
                     let (text, error) = match result {
                         Ok(text) => (text, None),
                         Err(error) => (error.clone(), Some(error)),
@@ -170,7 +170,7 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
             }
         }
         if !asks.is_empty() {
-            return Some(Stopped::Asks(asks));
+            return Some(RunStop::Asks(asks));
         }
         self.input.messages.extend(results);
         self.hybrid = HybridLoop::begin(&self.input, &self.tools, LoopOptions::new());
@@ -190,21 +190,26 @@ impl<F: FnMut(&Event) -> bool + Send> Turn<'_, F> {
 struct Tools<'a> {
     model: &'a ChatModel,
     user: &'a str,
-    traced: &'a Traced,
+    traced: &'a RunTelemetry,
     /// Whether the client supports interrupts.
     can_ask: bool,
-    state: watch::Sender<Open>,
+    state: watch::Sender<OpenCalls>,
 }
 
 /// The open calls.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenCalls {
     running: usize,
     asks: Vec<Interrupt>,
 }
 
 impl<'a> Tools<'a> {
-    fn new(model: &'a ChatModel, user: &'a str, input: &RunAgentInput, traced: &'a Traced) -> Self {
+    fn new(
+        model: &'a ChatModel,
+        user: &'a str,
+        input: &RunAgentInput,
+        traced: &'a RunTelemetry,
+    ) -> Self {
         let profile = Profile::of(input.protocol_version.as_deref());
         let can_ask = profile != Profile::Legacy || model.legacy_interrupts;
         Self { model, user, traced, can_ask, state: watch::Sender::default() }
@@ -232,14 +237,14 @@ impl Backend for Tools<'_> {
         let meta = span.as_ref().and_then(Span::context).map(|context| traced_meta(None, &context));
         let called = toolbox.call_for_model(request, caller, meta).await;
         match called {
-            Called::Done(result) => {
+            CallState::Done(result) => {
                 self.state.send_modify(|open| open.running -= 1);
                 if let (Err(_), Some(span)) = (&result, &mut span) {
                     span.fail("tool_error".to_owned());
                 }
                 result.map(Content::Text)
             }
-            Called::Asks(interrupts) => {
+            CallState::Asks(interrupts) => {
                 drop(span);
                 self.state.send_modify(|open| {
                     open.running -= 1;

@@ -78,8 +78,8 @@ impl Script {
         Self::parse(&read.map_err(|error| ScriptError::Read { path: path.to_owned(), error })?)
     }
 
-    pub(super) fn open(&self) -> Scripted<'_> {
-        Scripted { script: self, said: VecDeque::new() }
+    pub(super) fn open(&self) -> ScriptRun<'_> {
+        ScriptRun { script: self, said: VecDeque::new() }
     }
 
     /// Returns the next turn. The user's message selects the answer, the number of replies since
@@ -97,13 +97,13 @@ impl Script {
 }
 
 /// A script in one run.
-pub(super) struct Scripted<'a> {
+pub(super) struct ScriptRun<'a> {
     script: &'a Script,
     said: VecDeque<ModelEvent>,
 }
 
 #[async_trait]
-impl Model for Scripted<'_> {
+impl Model for ScriptRun<'_> {
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<(), RunFailure> {
         self.said.clear();
         let Some((turn, result)) = self.script.next(request.history) else { return Ok(()) };

@@ -13,14 +13,14 @@ use semconv_map::trace_context::TraceContext;
 
 /// The telemetry of a run.
 #[derive(Clone, Debug)]
-pub struct Traced {
+pub struct RunTelemetry {
     /// Records the spans.
     pub telemetry: Telemetry,
     /// The span of the run, if it is traced.
     pub run: Option<TraceContext>,
 }
 
-impl Traced {
+impl RunTelemetry {
     /// Starts the span of a tool call.
     pub(crate) fn tool(&self, name: &str, call_id: &str) -> Option<Span> {
         let name = cut(name);
@@ -49,7 +49,7 @@ impl Traced {
 pub(crate) struct TracedModel<'a> {
     model: Box<dyn Model + 'a>,
     name: Option<&'a str>,
-    traced: &'a Traced,
+    traced: &'a RunTelemetry,
     /// The span of the current answer.
     answer: Option<Span>,
 }
@@ -60,7 +60,7 @@ impl<'a> TracedModel<'a> {
     pub(crate) fn new(
         model: Box<dyn Model + 'a>,
         name: Option<&'a str>,
-        traced: &'a Traced,
+        traced: &'a RunTelemetry,
     ) -> Self {
         Self { model, name, traced, answer: None }
     }

@@ -54,7 +54,7 @@ mod method {
 
 /// Marks a request that another gateway has forwarded to this one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Forwarded;
+pub(crate) struct ForwardedMark;
 
 impl IntoResponse for ForwardedResponse {
     fn into_response(self) -> Response {

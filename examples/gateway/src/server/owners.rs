@@ -1,6 +1,6 @@
 //! Requests to the gateway that owns their subject, and those of other gateways to this one.
 use crate::refusal::Refusal;
-use crate::replicas::{Forwarded, ForwardedRequest, ForwardedResponse};
+use crate::replicas::{ForwardedMark, ForwardedRequest, ForwardedResponse};
 use crate::telemetry::trace_context::{TRACEPARENT, TRACESTATE};
 use crate::threads::{Target, Threads};
 use axum::body::{Body, to_bytes};
@@ -25,14 +25,14 @@ pub(super) async fn to_its_owner(
     // The routes report invalid parameters.
     let Ok(params) = params else { return next.run(request).await };
     match elsewhere(&threads, &params, request).await {
-        Ok(Answered::Elsewhere(response)) => response,
-        Ok(Answered::Here(request)) => next.run(request).await,
+        Ok(RequestPlace::Elsewhere(response)) => response,
+        Ok(RequestPlace::Here(request)) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     }
 }
 
 /// The gateway that answers a request.
-enum Answered {
+enum RequestPlace {
     Here(Request),
     Elsewhere(Response),
 }
@@ -41,11 +41,12 @@ async fn elsewhere(
     threads: &Threads,
     params: &RawPathParams,
     request: Request,
-) -> Result<Answered, Refusal> {
+) -> Result<RequestPlace, Refusal> {
     let principal = request.extensions().get::<Principal>().cloned();
-    let Some(principal) = principal.filter(|_| request.extensions().get::<Forwarded>().is_none())
+    let Some(principal) =
+        principal.filter(|_| request.extensions().get::<ForwardedMark>().is_none())
     else {
-        return Ok(Answered::Here(request));
+        return Ok(RequestPlace::Here(request));
     };
     let param = |name: &str| params.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
     let target = match (param("interrupt_id"), param("run_id"), param("thread"), param("agent")) {
@@ -57,10 +58,10 @@ async fn elsewhere(
             Target::Run(id)
         }
         (None, None, Some(thread), Some(agent)) => Target::Thread { agent, thread },
-        _ => return Ok(Answered::Here(request)),
+        _ => return Ok(RequestPlace::Here(request)),
     };
     let Some(owner) = threads.owner(&principal, target).await? else {
-        return Ok(Answered::Here(request));
+        return Ok(RequestPlace::Here(request));
     };
     let (parts, body) = request.into_parts();
     let bytes = read_body(&parts.headers, body).await?;
@@ -74,9 +75,9 @@ async fn elsewhere(
         trace: None,
     };
     Ok(match forwarded.send(threads.replicas(), &owner).await? {
-        Some(response) => Answered::Elsewhere(response.into_response()),
+        Some(response) => RequestPlace::Elsewhere(response.into_response()),
         // The owner has released it.
-        None => Answered::Here(Request::from_parts(parts, Body::from(bytes))),
+        None => RequestPlace::Here(Request::from_parts(parts, Body::from(bytes))),
     })
 }
 
@@ -108,7 +109,7 @@ async fn answer(threads: &Arc<Threads>, forwarded: ForwardedRequest) -> Forwarde
         .uri(forwarded.path)
         .header(header::CONTENT_TYPE, "application/json")
         .extension(Principal::from(&*forwarded.principal))
-        .extension(Forwarded);
+        .extension(ForwardedMark);
     // The span of the request at the gateway that forwards it.
     let request = match forwarded.trace {
         None => request,

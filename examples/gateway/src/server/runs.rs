@@ -1,7 +1,7 @@
 //! Starting and reading runs.
 use crate::history::event_stream;
 use crate::refusal::Refusal;
-use crate::replicas::Forwarded;
+use crate::replicas::ForwardedMark;
 use crate::telemetry::{HttpSpan, remote};
 use crate::threads::Threads;
 use agui_types::input::RunAgentInput;
@@ -41,7 +41,7 @@ pub(super) async fn run(
     agent: Option<&str>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let is_forwarded = request.extensions().get::<Forwarded>().is_some();
+    let is_forwarded = request.extensions().get::<ForwardedMark>().is_some();
     let (parts, body) = request.into_parts();
     let caller = match parts.extensions.get::<HttpSpan>() {
         Some(HttpSpan(span)) => Some(span.clone()),
@@ -62,7 +62,7 @@ pub(super) async fn run(
 pub(super) async fn spans(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    forwarded: Option<Extension<Forwarded>>,
+    forwarded: Option<Extension<ForwardedMark>>,
     Part(Path(run_id)): Part<Path<String>>,
 ) -> Result<Response, Refusal> {
     let nothing = || Refusal::new(StatusCode::NOT_FOUND, "no spans of such a run are known here");

@@ -65,7 +65,9 @@ impl TelemetrySettings {
         }
         group(self, "GATEWAY_TELEMETRY_")?;
         if is_disabled() {
-            (self.traces, self.metrics, self.logs) = (false, false, false);
+            self.traces = false;
+            self.metrics = false;
+            self.logs = false;
         }
         Ok(())
     }

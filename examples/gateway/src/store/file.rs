@@ -27,8 +27,8 @@
 //! STORE_KILLS=1000 cargo test -p gateway --test it killed
 //! ```
 use crate::store::{
-    Appended, LastRun, LogPart, MemoryStore, Owners, Restoration, RunRecord, RunStore, StoreError,
-    ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashedThread,
+    AppendOutcome, LastRun, LogPart, MemoryStore, Owners, Restoration, RunRecord, RunStore,
+    StoreError, ThreadName, ThreadPage, ThreadQuery, ThreadSummary, TrashedThread,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -333,7 +333,12 @@ impl RunStore for FileStore {
         self.query(&ThreadName::user_of(run), move |it| runs::record(it, &name)).await
     }
 
-    async fn append(&self, run: &str, part: &LogPart, _: Duration) -> Result<Appended, StoreError> {
+    async fn append(
+        &self,
+        run: &str,
+        part: &LogPart,
+        _: Duration,
+    ) -> Result<AppendOutcome, StoreError> {
         let name = run.to_owned();
         let part = part.clone();
         let limits = self.limits;
@@ -346,7 +351,7 @@ impl RunStore for FileStore {
         } else {
             self.worker.run(&user, append).await
         };
-        if let Ok(Appended::Taken) = appended {
+        if let Ok(AppendOutcome::Taken) = appended {
             self.live.announce(run);
         }
         appended

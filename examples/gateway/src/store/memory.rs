@@ -1,6 +1,7 @@
 //! A store in the memory of one program.
 use crate::store::{
-    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, Owners, RunRecord, RunStore, StoreError,
+    AppendOutcome, Delivery, Lease, LogBase, LogPart, MAX_KEPT, Owners, RunRecord, RunStore,
+    StoreError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -188,11 +189,11 @@ impl RunStore for MemoryStore {
         name: &str,
         part: &LogPart,
         _: Duration,
-    ) -> Result<Appended, StoreError> {
+    ) -> Result<AppendOutcome, StoreError> {
         let mut state = self.state();
-        let Some(run) = state.runs.get_mut(name) else { return Ok(Appended::Unknown) };
+        let Some(run) = state.runs.get_mut(name) else { return Ok(AppendOutcome::Unknown) };
         if run.has_ended {
-            return Ok(Appended::Ended);
+            return Ok(AppendOutcome::Ended);
         }
         if let Some(base) = &part.base
             && base.last > run.after
@@ -205,7 +206,7 @@ impl RunStore for MemoryStore {
         run.frames.extend(part.frames.iter().skip(known).cloned());
         run.has_ended = part.has_ended;
         state.announce(name);
-        Ok(Appended::Taken)
+        Ok(AppendOutcome::Taken)
     }
 
     async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError> {

@@ -1,6 +1,7 @@
 //! A store on a Redis server, shared by several programs.
 use crate::store::{
-    Appended, Delivery, Lease, LogBase, LogPart, MAX_KEPT, Owners, RunRecord, RunStore, StoreError,
+    AppendOutcome, Delivery, Lease, LogBase, LogPart, MAX_KEPT, Owners, RunRecord, RunStore,
+    StoreError,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -229,7 +230,7 @@ impl RunStore for RedisStore {
         run: &str,
         part: &LogPart,
         keep: Duration,
-    ) -> Result<Appended, StoreError> {
+    ) -> Result<AppendOutcome, StoreError> {
         let mut script = self.over(&self.scripts.append, run);
         script.arg(run).arg(millis(keep)).arg(u8::from(part.has_ended));
         let (folded, old) =
@@ -244,14 +245,14 @@ impl RunStore for RedisStore {
         }
         let appended: i64 = script.invoke_async(&mut self.connection()).await?;
         Ok(match appended {
-            -1 => Appended::Unknown,
-            0 => Appended::Ended,
+            -1 => AppendOutcome::Unknown,
+            0 => AppendOutcome::Ended,
             _ => {
                 // Also at the beginning, for a run that never ends.
                 if part.has_ended || part.after == 0 {
                     self.keep_messages(run, part.has_ended).await;
                 }
-                Appended::Taken
+                AppendOutcome::Taken
             }
         })
     }

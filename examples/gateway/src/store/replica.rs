@@ -260,7 +260,7 @@ impl Replica {
         let id = self.requests.fetch_add(1, Ordering::Relaxed);
         let (reply, mut response) = oneshot::channel();
         lock(&self.waiting).insert(id, reply);
-        let _forgotten = Forgotten { replica: self, id };
+        let _forgotten = PendingRequest { replica: self, id };
         let message = Message::Request { id, from: self.options.id.clone(), body };
         if !self.store.owners().lives(to).await? {
             return Ok(None);
@@ -303,12 +303,12 @@ impl Replica {
 }
 
 /// Removes a request when dropped.
-struct Forgotten<'a> {
+struct PendingRequest<'a> {
     replica: &'a Replica,
     id: u64,
 }
 
-impl Drop for Forgotten<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         lock(&self.replica.waiting).remove(&self.id);
     }

@@ -87,7 +87,7 @@ pub fn snapshot(input: &RunAgentInput) -> Bytes {
 
 /// Outcome of [`RunStore::append`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// The events are in the store.
     Taken,
     /// Another owner has ended the run.
@@ -173,7 +173,7 @@ pub trait RunStore: Debug + Send + Sync {
         run: &str,
         part: &LogPart,
         keep: Duration,
-    ) -> Result<Appended, StoreError>;
+    ) -> Result<AppendOutcome, StoreError>;
 
     /// Returns everything after the event with this number, or `None` for an unknown run.
     async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError>;

@@ -1,5 +1,5 @@
 //! Spans of the server itself.
-use crate::telemetry::Enabled;
+use crate::telemetry::TelemetryState;
 use crate::telemetry::timeline::Timeline;
 use crate::telemetry::trace_context::TraceContext;
 use opentelemetry::{KeyValue, Value};
@@ -10,7 +10,7 @@ use traces::otlp::OwnSpan;
 /// A span. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Span {
-    pub(super) enabled: Arc<Enabled>,
+    pub(super) enabled: Arc<TelemetryState>,
     /// `None` once it has ended.
     pub(crate) span: Option<OwnSpan>,
 }

@@ -24,7 +24,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A span in the form of OTLP.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Seen {
+struct TimelineSpan {
     trace_id: String,
     span_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,19 +48,19 @@ struct SeenStatus {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Message<'a> {
-    Span(&'a Seen),
+    Span(&'a TimelineSpan),
     /// Number of dropped spans.
     DroppedSpansCount(u64),
 }
 
 /// The open spans of all runs.
 #[derive(Debug, Default)]
-pub(super) struct Timelines(Mutex<HashMap<SpanId, Open>>);
+pub(super) struct Timelines(Mutex<HashMap<SpanId, OpenSpan>>);
 
 #[derive(Debug)]
-enum Open {
+enum OpenSpan {
     /// Not known yet to belong to a run.
-    Alone(Seen),
+    Alone(TimelineSpan),
     /// Part of a timeline, at this index; `None` if the timeline is full.
     In(Arc<Timeline>, Option<usize>),
 }
@@ -75,7 +75,7 @@ pub struct Timeline {
 #[derive(Debug, Default)]
 struct State {
     /// Each with the number of its last change.
-    spans: Vec<(u64, Seen)>,
+    spans: Vec<(u64, TimelineSpan)>,
     changes: u64,
     open: usize,
     dropped: u64,
@@ -84,21 +84,21 @@ struct State {
 impl Timelines {
     /// Begins a span of the server itself.
     pub(super) fn begin(&self, span: &SpanData) {
-        self.open().insert(span.span_context.span_id(), Open::Alone(Seen::new(span)));
+        self.open().insert(span.span_context.span_id(), OpenSpan::Alone(TimelineSpan::new(span)));
     }
 
     /// Begins a span that is shown if its parent is.
     pub(super) fn begin_below(&self, span: &SpanData) {
         let mut open = self.open();
-        let Some(Open::In(timeline, _)) = open.get(&span.parent_span_id) else { return };
+        let Some(OpenSpan::In(timeline, _)) = open.get(&span.parent_span_id) else { return };
         let timeline = timeline.clone();
-        let at = timeline.begin(Seen::new(span));
-        open.insert(span.span_context.span_id(), Open::In(timeline, at));
+        let at = timeline.begin(TimelineSpan::new(span));
+        open.insert(span.span_context.span_id(), OpenSpan::In(timeline, at));
     }
 
     /// Ends a span.
     pub(super) fn end(&self, span: &SpanData) {
-        if let Some(Open::In(timeline, at)) = self.open().remove(&span.span_context.span_id()) {
+        if let Some(OpenSpan::In(timeline, at)) = self.open().remove(&span.span_context.span_id()) {
             timeline.end(at, span);
         }
     }
@@ -108,16 +108,16 @@ impl Timelines {
         let mut open = self.open();
         let timeline = Arc::new(Timeline::default());
         for id in [run.parent_span_id, run.span_context.span_id()] {
-            if let Some(Open::Alone(seen)) = open.get(&id) {
+            if let Some(OpenSpan::Alone(seen)) = open.get(&id) {
                 let at = timeline.begin(seen.clone());
-                open.insert(id, Open::In(timeline.clone(), at));
+                open.insert(id, OpenSpan::In(timeline.clone(), at));
             }
         }
-        let is_known = matches!(open.get(&run.span_context.span_id()), Some(Open::In(..)));
+        let is_known = matches!(open.get(&run.span_context.span_id()), Some(OpenSpan::In(..)));
         is_known.then_some(timeline)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<SpanId, Open>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<SpanId, OpenSpan>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,7 +158,7 @@ impl Timeline {
         self.changed.receiver_count()
     }
 
-    fn begin(&self, seen: Seen) -> Option<usize> {
+    fn begin(&self, seen: TimelineSpan) -> Option<usize> {
         let mut state = self.state();
         state.open += 1;
         state.changes += 1;
@@ -232,7 +232,7 @@ struct Next {
     is_over: bool,
 }
 
-impl Seen {
+impl TimelineSpan {
     fn new(span: &SpanData) -> Self {
         let context = &span.span_context;
         let parent = span.parent_span_id;

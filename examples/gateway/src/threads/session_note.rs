@@ -1,6 +1,6 @@
 //! The record in the store of an agent's session, which is continued after a restart.
 use crate::store::Replica;
-use agui_bridge::conversation::Remembered;
+use agui_bridge::conversation::RememberedSession;
 use futures::FutureExt;
 use tokio::sync::{Mutex, watch};
 use tokio::task::unconstrained;
@@ -10,11 +10,11 @@ use tokio::task::unconstrained;
 pub(super) struct SessionNote {
     thread: String,
     /// Held while a version is being written.
-    session: Mutex<watch::Receiver<Option<Remembered>>>,
+    session: Mutex<watch::Receiver<Option<RememberedSession>>>,
 }
 
 impl SessionNote {
-    pub(super) fn new(thread: String, session: watch::Receiver<Option<Remembered>>) -> Self {
+    pub(super) fn new(thread: String, session: watch::Receiver<Option<RememberedSession>>) -> Self {
         Self { thread, session: Mutex::new(session) }
     }
 

@@ -24,14 +24,14 @@ pub(crate) enum Target<'a> {
 
 /// The response of a gateway that has begun a run for another.
 #[derive(Debug, Deserialize)]
-struct Begun {
+struct TurnStart {
     #[serde(rename = "runId")]
     run_id: String,
 }
 
 /// The response of a gateway that refuses a request.
 #[derive(Debug, Deserialize)]
-struct Refused {
+struct RefusalBody {
     error: String,
 }
 
@@ -172,7 +172,7 @@ impl Threads {
         let Some(ForwardedResponse { status, body }) = response else { return Ok(None) };
         match StatusCode::from_u16(status) {
             Ok(StatusCode::OK) => {
-                let begun: Begun =
+                let begun: TurnStart =
                     serde_json::from_str(&body).map_err(|error| StoreError(error.to_string()))?;
                 let run = (Principal::from(&*key.user), begun.run_id);
                 self.forget_resumed(&run, key, input);
@@ -182,7 +182,7 @@ impl Threads {
             }
             Ok(StatusCode::MISDIRECTED_REQUEST) => Ok(None),
             _ => {
-                let refused = serde_json::from_str::<Refused>(&body);
+                let refused = serde_json::from_str::<RefusalBody>(&body);
                 let why = refused.map_or(body, |refused| refused.error);
                 Err(StartError::Elsewhere(status, why))
             }

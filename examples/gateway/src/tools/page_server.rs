@@ -64,14 +64,14 @@ pub struct PageServers {
     /// The server's own tools.
     toolbox: Arc<Toolbox>,
     telemetry: Telemetry,
-    open: Mutex<HashMap<String, Published>>,
+    open: Mutex<HashMap<String, PublishedServer>>,
     /// Requests at work to all servers.
     at_work: Arc<Semaphore>,
 }
 
 /// A server with an address.
 #[derive(Clone, Debug)]
-struct Published {
+struct PublishedServer {
     endpoint: Arc<Endpoint>,
     /// The MCP server that it relays.
     relayed: Option<Arc<OfferedServer>>,
@@ -120,7 +120,7 @@ impl PageServers {
     /// tools of its server are known. Too many requests at work are refused, because agents share
     /// the connections with users.
     pub async fn handle(&self, name: &str, request: Request) -> Option<Response> {
-        let Published { endpoint, relayed, at_work } = self.open().get(name).cloned()?;
+        let PublishedServer { endpoint, relayed, at_work } = self.open().get(name).cloned()?;
         let slots = [&self.at_work, &at_work].map(|it| it.clone().try_acquire_owned());
         let [Ok(all), Ok(own)] = slots else {
             let why = "too many requests of agents at the same time";
@@ -198,12 +198,12 @@ impl PageServers {
         }));
         let endpoint = Endpoint::new(service, options);
         let at_work = Arc::new(Semaphore::new(MAX_AT_WORK));
-        let published = Published { endpoint: endpoint.clone(), relayed, at_work };
+        let published = PublishedServer { endpoint: endpoint.clone(), relayed, at_work };
         self.open().insert(name.clone(), published);
         Ok(Door { servers: self.clone(), name, secret, endpoint })
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, Published>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, PublishedServer>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -55,7 +55,7 @@ impl fmt::Debug for Questions {
 
 /// The state of a call.
 #[derive(Debug)]
-pub enum Called {
+pub enum CallState {
     /// The result: a text, or an error for the model.
     Done(Result<String, String>),
     /// The questions that suspend it.
@@ -64,7 +64,7 @@ pub enum Called {
 
 /// An error resuming a call: its code and message.
 #[derive(Debug)]
-pub struct Refused(pub &'static str, pub String);
+pub struct ResumeError(pub &'static str, pub String);
 
 impl Questions {
     /// Creates the tools. Suspended calls are kept in `store`, and expire by `clock`.
@@ -100,7 +100,7 @@ impl Questions {
         request: &ChatToolCall,
         principal: &str,
         model: &dyn Sampler,
-    ) -> Called {
+    ) -> CallState {
         if let Err(error) = self.host.sweep().await {
             tracing::warn!(%error, "expired sessions cannot be removed");
         }
@@ -109,7 +109,7 @@ impl Questions {
         let (arguments, session_id) =
             match arguments.and_then(|raw| Ok((raw, random_id().map_err(|e| e.to_string())?))) {
                 Ok(both) => both,
-                Err(error) => return Called::Done(Err(error)),
+                Err(error) => return CallState::Done(Err(error)),
             };
         let call_id = request.id.as_str();
         let tool = &*request.name;
@@ -126,9 +126,9 @@ impl Questions {
         arguments: Raw,
         principal: &str,
         asker: &dyn Asker,
-    ) -> Held {
+    ) -> CallEnd {
         let Ok(session_id) = random_id() else {
-            return Held::Done(failed("no randomness is available"));
+            return CallEnd::Done(failed("no randomness is available"));
         };
         let held = self.hold(&session_id, principal);
         let call_id = session_id.as_str();
@@ -138,17 +138,17 @@ impl Questions {
         loop {
             let (state, asks) = match turn {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
-                Ok(Turn::Done(result)) => return Held::Done(result),
-                Ok(_) => return Held::Done(failed("the call continues elsewhere")),
+                Ok(Turn::Done(result)) => return CallEnd::Done(result),
+                Ok(_) => return CallEnd::Done(failed("the call continues elsewhere")),
                 // The answers may end before this waits for the end of the call.
-                Err(SessionError::Aborted) => return Held::Ended(failed(ENDED_BY_USER)),
-                Err(error) => return Held::Done(failed(&error.to_string())),
+                Err(SessionError::Aborted) => return CallEnd::Ended(failed(ENDED_BY_USER)),
+                Err(error) => return CallEnd::Done(failed(&error.to_string())),
             };
             let asked = asks.iter();
             let asked = asked.map(async |ask| (ask.key.clone(), asker.ask(&session_id, ask).await));
             let answers = tokio::select! {
                 answers = join_all(asked) => answers,
-                () = held.ended.cancelled() => return Held::Ended(failed(ENDED_BY_USER)),
+                () = held.ended.cancelled() => return CallEnd::Ended(failed(ENDED_BY_USER)),
             };
             let resumption =
                 Resumption { state: &state, tool, arguments: None, principal, answers };
@@ -156,12 +156,12 @@ impl Questions {
         }
     }
 
-    fn hold(self: &Arc<Self>, session_id: &str, principal: &str) -> Holding {
+    fn hold(self: &Arc<Self>, session_id: &str, principal: &str) -> CallGuard {
         let ended = CancellationToken::new();
         let session_id = session_id.to_owned();
         let principal = principal.to_owned();
         self.held().insert(session_id.clone(), ended.clone());
-        Holding { questions: self.clone(), session_id, principal, ended }
+        CallGuard { questions: self.clone(), session_id, principal, ended }
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
@@ -177,13 +177,13 @@ impl Questions {
         call_id: &str,
         session_id: &str,
         model: &dyn Sampler,
-    ) -> Called {
+    ) -> CallState {
         loop {
             let (state, asks) = match turn {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
-                Ok(Turn::Done(result)) => return Called::Done(result_for_model(&result)),
-                Ok(_) => return Called::Done(Err("the call continues elsewhere".to_owned())),
-                Err(error) => return Called::Done(Err(error.to_string())),
+                Ok(Turn::Done(result)) => return CallState::Done(result_for_model(&result)),
+                Ok(_) => return CallState::Done(Err("the call continues elsewhere".to_owned())),
+                Err(error) => return CallState::Done(Err(error.to_string())),
             };
             let mut answers = Vec::new();
             for ask in &asks {
@@ -195,7 +195,7 @@ impl Questions {
                 answers.push((ask.key.clone(), outcome));
             }
             if answers.is_empty() {
-                return Called::Asks(interrupts(&asks, session_id, call_id));
+                return CallState::Asks(interrupts(&asks, session_id, call_id));
             }
             let resumption =
                 Resumption { state: &state, tool, arguments: None, principal, answers };
@@ -212,11 +212,12 @@ impl Questions {
         input: &RunAgentInput,
         principal: &str,
         model: &dyn Sampler,
-    ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
+    ) -> Result<Vec<(ToolCallId, CallState)>, ResumeError> {
         let mut sessions: BTreeMap<&str, Vec<(String, Outcome)>> = BTreeMap::new();
         for entry in input.resume.iter().flatten() {
             let id = entry.interrupt_id.as_str();
-            let unknown = || Refused("RESUME_MISMATCH", "There is no such question.".to_owned());
+            let unknown =
+                || ResumeError("RESUME_MISMATCH", "There is no such question.".to_owned());
             let (session, key) = id.split_once(ELICIT).ok_or_else(unknown)?;
             let answer = if entry.status == ResumeStatus::Resolved {
                 answer(entry.payload.as_ref())
@@ -224,7 +225,7 @@ impl Questions {
                 json!({ "action": "cancel" })
             };
             let answer = Raw::from_value(&answer)
-                .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
+                .map_err(|error| ResumeError("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session).or_default().push((key.to_owned(), Outcome::Value(answer)));
         }
         let mut came = Vec::new();
@@ -234,14 +235,14 @@ impl Questions {
             if record.is_none() && !has_lost {
                 let lost = self.lost_calls(input, principal).await;
                 has_lost = !lost.is_empty();
-                came.extend(lost.into_iter().map(|id| (id, Called::Done(Err(LOST.into())))));
+                came.extend(lost.into_iter().map(|id| (id, CallState::Done(Err(LOST.into())))));
             }
             if record.is_none() && has_lost {
                 continue;
             }
             let record =
                 record.filter(|record| record.principal == principal).ok_or_else(|| {
-                    Refused(
+                    ResumeError(
                         "RESUME_MISMATCH",
                         "There is no such question, or not any more.".to_owned(),
                     )
@@ -252,7 +253,7 @@ impl Questions {
             let turn = self.host.resume(resumption, None).await;
             if let Err(SessionError::Expired) = turn {
                 let message = "Nobody answered in time.".to_owned();
-                return Err(Refused("INTERRUPT_EXPIRED", message));
+                return Err(ResumeError("INTERRUPT_EXPIRED", message));
             }
             let call_id = record.call_id.as_str();
             let called = self.sampled(turn, tool, principal, call_id, session, model).await;
@@ -311,7 +312,7 @@ impl Questions {
 }
 
 /// The end of a call with a waiting caller.
-pub(crate) enum Held {
+pub(crate) enum CallEnd {
     /// The result.
     Done(CallToolResult),
     /// The call was ended with open questions.
@@ -319,14 +320,14 @@ pub(crate) enum Held {
 }
 
 /// A call with a waiting caller. Dropping it ends the call, unless it is over.
-struct Holding {
+struct CallGuard {
     questions: Arc<Questions>,
     session_id: String,
     principal: String,
     ended: CancellationToken,
 }
 
-impl Drop for Holding {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.questions.held().remove(&self.session_id);
         let questions = self.questions.clone();

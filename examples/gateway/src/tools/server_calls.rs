@@ -2,7 +2,7 @@
 //! answer.
 use crate::tools::events::AUDIT;
 use crate::tools::lost::LOST;
-use crate::tools::questions::{Called, ELICIT, Refused, answer, result_for_model};
+use crate::tools::questions::{CallState, ELICIT, ResumeError, answer, result_for_model};
 use crate::tools::sources::{CallEvent, ServerCall};
 use agui_types::id::ToolCallId;
 use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
@@ -44,7 +44,7 @@ pub(crate) struct ServerCalls {
     /// restart, are lost.
     prefix: String,
     /// The calls by session id.
-    waiting: Mutex<HashMap<String, Waiting>>,
+    waiting: Mutex<HashMap<String, SuspendedServerCall>>,
 }
 
 /// A call in progress, and its caller.
@@ -61,7 +61,7 @@ pub(crate) struct Caller<'a> {
 
 /// A call that waits for the user.
 #[derive(Debug)]
-struct Waiting {
+struct SuspendedServerCall {
     call: ServerCall,
     principal: String,
     tool: String,
@@ -93,24 +93,24 @@ impl ServerCalls {
         mut call: ServerCall,
         mut caller: Caller<'_>,
         model: &dyn Sampler,
-    ) -> Called {
+    ) -> CallState {
         let mut refused = None;
         loop {
             let needs = match call.next().await {
                 CallEvent::Ended(Ok(result)) => {
-                    return Called::Done(match result_for_model(&result) {
+                    return CallState::Done(match result_for_model(&result) {
                         Ok(text) => Ok(shortened(text)),
                         Err(text) => Err(shortened(text)),
                     });
                 }
                 CallEvent::Ended(Err(error)) => {
-                    return Called::Done(Err(format!("the tool has no result: {error}")));
+                    return CallState::Done(Err(format!("the tool has no result: {error}")));
                 }
                 CallEvent::Needs(needs) => needs,
                 _ => continue,
             };
             let Ok(id) = random_id() else {
-                return Called::Done(Err("no randomness is available".to_owned()));
+                return CallState::Done(Err("no randomness is available".to_owned()));
             };
             let session = format!("{}{id}", self.prefix);
             let mut interrupts = Vec::new();
@@ -138,7 +138,7 @@ impl ServerCalls {
                             // again.
                             Err(error) => {
                                 let reason = refused.unwrap_or_else(|| error.to_string());
-                                return Called::Done(Err(reason));
+                                return CallState::Done(Err(reason));
                             }
                         };
                         let json = Raw::from_value(&params).ok();
@@ -169,7 +169,7 @@ impl ServerCalls {
             let since = since_1970();
             let sampling = caller.sampling.clone();
             let sampled = caller.sampled;
-            let waiting = Waiting {
+            let waiting = SuspendedServerCall {
                 call,
                 principal,
                 tool,
@@ -182,10 +182,10 @@ impl ServerCalls {
             };
             let mut all = self.lock();
             if !has_room(all.values().map(|other| &*other.principal), &waiting.principal) {
-                return Called::Done(Err("too many calls wait for users".to_owned()));
+                return CallState::Done(Err("too many calls wait for users".to_owned()));
             }
             all.insert(session, waiting);
-            return Called::Asks(interrupts);
+            return CallState::Asks(interrupts);
         }
     }
 
@@ -211,7 +211,7 @@ impl ServerCalls {
         lost: Vec<ToolCallId>,
         principal: &str,
         model: &dyn Sampler,
-    ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
+    ) -> Result<Vec<(ToolCallId, CallState)>, ResumeError> {
         let mut sessions: HashMap<String, HashMap<String, Raw>> = HashMap::new();
         for entry in entries {
             let Some((session, key)) = entry.interrupt_id.as_str().split_once(ELICIT) else {
@@ -222,7 +222,7 @@ impl ServerCalls {
                 continue;
             }
             let given = Raw::from_value(&answer(entry.payload.as_ref()))
-                .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
+                .map_err(|error| ResumeError("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session.to_owned()).or_default().insert(key.to_owned(), given);
         }
         let mut came = Vec::new();
@@ -231,13 +231,21 @@ impl ServerCalls {
             let Some(waiting) = self.take(&session, principal) else {
                 if lost.is_empty() || session.starts_with(&self.prefix) {
                     let message = "There is no such question, or not any more.".to_owned();
-                    return Err(Refused("RESUME_MISMATCH", message));
+                    return Err(ResumeError("RESUME_MISMATCH", message));
                 }
                 has_lost = true;
                 continue;
             };
-            let Waiting { call, tool, call_id, sampling, sampled, questions, mut answered, .. } =
-                waiting;
+            let SuspendedServerCall {
+                call,
+                tool,
+                call_id,
+                sampling,
+                sampled,
+                questions,
+                mut answered,
+                ..
+            } = waiting;
             for key in questions {
                 let given = given.remove(&key).map_or_else(cancelled, Ok);
                 answered.push((key, given));
@@ -250,13 +258,13 @@ impl ServerCalls {
             came.push((call_id.as_str().into(), called));
         }
         if has_lost {
-            came.extend(lost.into_iter().map(|id| (id, Called::Done(Err(LOST.to_owned())))));
+            came.extend(lost.into_iter().map(|id| (id, CallState::Done(Err(LOST.to_owned())))));
         }
         Ok(came)
     }
 
     /// Removes a call of a user, which cancels it unless it is continued.
-    fn take(&self, session: &str, principal: &str) -> Option<Waiting> {
+    fn take(&self, session: &str, principal: &str) -> Option<SuspendedServerCall> {
         let mut all = self.lock();
         all.get(session).filter(|waiting| waiting.principal == principal)?;
         all.remove(session)
@@ -287,7 +295,7 @@ impl ServerCalls {
     }
 
     /// Returns the calls, without those that have waited too long.
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, SuspendedServerCall>> {
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let now = since_1970();
         all.retain(|_, waiting| now.saturating_sub(waiting.since) < ANSWER_TIME);

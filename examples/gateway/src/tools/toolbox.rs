@@ -1,6 +1,6 @@
 //! The tools of the server itself and of MCP servers, for models and for agents.
 use crate::tools::lost::open_calls;
-use crate::tools::questions::{Called, ELICIT, Questions, Refused};
+use crate::tools::questions::{CallState, ELICIT, Questions, ResumeError};
 use crate::tools::server_calls::{Caller, ServerCalls};
 use crate::tools::sources::{ToolServer, merge};
 use agui_bridge::chat_history::ChatToolCall;
@@ -56,7 +56,7 @@ pub type Offered = Vec<Arc<OfferedServer>>;
 pub struct Toolbox {
     own: Vec<Tool>,
     servers: Offered,
-    merged: Mutex<Merged>,
+    merged: Mutex<MergedTools>,
     questions: Arc<Questions>,
     calls: ServerCalls,
     started: Instant,
@@ -64,7 +64,7 @@ pub struct Toolbox {
 
 /// The tools of all sources, and the numbers of changes of the servers when they were combined.
 #[derive(Debug, Default)]
-struct Merged {
+struct MergedTools {
     changes: Option<Vec<u64>>,
     registry: Arc<Registry>,
 }
@@ -194,11 +194,11 @@ impl Toolbox {
         request: &ChatToolCall,
         caller: ModelCaller<'_>,
         meta: Option<Meta>,
-    ) -> Called {
+    ) -> CallState {
         if self.questions.has(&request.name) {
             return match caller.can_ask {
                 true => self.questions.call(request, caller.user, caller.model).await,
-                false => Called::Done(Err(CANNOT_ASK.to_owned())),
+                false => CallState::Done(Err(CANNOT_ASK.to_owned())),
             };
         }
         let registry = self.registry();
@@ -206,33 +206,34 @@ impl Toolbox {
         let (Some(Registered { tool, source: ToolSource::Mcp { server }, .. }), arguments) =
             (tool, Raw::from_text(&request.arguments))
         else {
-            return Called::Done(self.call(&request.name).await);
+            return CallState::Done(self.call(&request.name).await);
         };
         let Some(OfferedServer { server, sampling, .. }) = self.server(server) else {
-            return Called::Done(Err(format!("the tool `{}` does not exist", request.name)));
+            return CallState::Done(Err(format!("the tool `{}` does not exist", request.name)));
         };
         let arguments = match arguments {
             Ok(arguments) => arguments,
-            Err(error) => return Called::Done(Err(format!("invalid arguments: {error}"))),
+            Err(error) => return CallState::Done(Err(format!("invalid arguments: {error}"))),
         };
         let mut params = CallParams::new(&*tool.name, arguments);
-        (params.meta, params.wants_progress) = (meta, true);
+        params.meta = meta;
+        params.wants_progress = true;
         let call = match server.open(caller.user, params).await {
             Ok(call) => call,
-            Err(error) => return Called::Done(Err(error.to_string())),
+            Err(error) => return CallState::Done(Err(error.to_string())),
         };
         let principal = caller.user;
         let tool = &*request.name;
         let call_id = request.id.as_str();
         let called = Caller { principal, tool, call_id, sampling, sampled: 0 };
         match self.calls.advance(call, called, caller.model).await {
-            Called::Asks(interrupts) if !caller.can_ask => {
+            CallState::Asks(interrupts) if !caller.can_ask => {
                 for interrupt in interrupts {
                     let session = interrupt.id.as_str().split_once(ELICIT);
                     let session = session.map_or("", |(session, _)| session);
                     let _was_waiting = self.calls.abort(session, caller.user);
                 }
-                Called::Done(Err(CANNOT_ASK.to_owned()))
+                CallState::Done(Err(CANNOT_ASK.to_owned()))
             }
             called => called,
         }
@@ -247,7 +248,7 @@ impl Toolbox {
         input: &RunAgentInput,
         user: &str,
         model: &dyn Sampler,
-    ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
+    ) -> Result<Vec<(ToolCallId, CallState)>, ResumeError> {
         let entries = input.resume.iter().flatten().cloned();
         let (of_servers, own): (Vec<_>, Vec<_>) =
             entries.partition(|entry| ServerCalls::asked(entry.interrupt_id.as_str()));

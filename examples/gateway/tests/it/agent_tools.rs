@@ -1,6 +1,6 @@
 //! The gateway's own tools, called by ACP agents, with questions to the user.
 use crate::gateway::{Gateway, command_of, input, refusal, soon};
-use crate::run::{Told, value};
+use crate::run::{EndedRun, value};
 use agui_types::event::Event;
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -17,7 +17,7 @@ pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
 }
 
 /// The input after a run, with the run's calls.
-fn after(asked: &Value, run: &str, told: &Told) -> Value {
+fn after(asked: &Value, run: &str, told: &EndedRun) -> Value {
     let mut input = asked.clone();
     input["runId"] = json!(run);
     let calls = told.events.iter().filter_map(|event| match event {
@@ -37,7 +37,7 @@ fn after(asked: &Value, run: &str, told: &Told) -> Value {
 }
 
 /// The input that answers the only question of a run.
-fn answering(asked: &Value, run: &str, told: &Told, payload: &Value) -> Value {
+fn answering(asked: &Value, run: &str, told: &EndedRun, payload: &Value) -> Value {
     let mut input = after(asked, run, told);
     let id = &told.interrupts()[0].id;
     input["resume"] = json!([{ "interruptId": id, "status": "resolved", "payload": payload }]);
@@ -49,7 +49,7 @@ fn accept(content: Value) -> Value {
 }
 
 /// The metadata of the only question of a run.
-fn metadata(told: &Told) -> Value {
+fn metadata(told: &EndedRun) -> Value {
     serde_json::to_value(&told.interrupts()[0].metadata).unwrap()
 }
 

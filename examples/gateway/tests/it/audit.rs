@@ -1,6 +1,6 @@
 //! The audit log.
 use crate::gateway::{Gateway, input, soon};
-use crate::run::{Run, Told};
+use crate::run::{EndedRun, Run};
 use jsonrpc_core::peek_member;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -178,7 +178,7 @@ async fn reason_of_a_cancelled_run_is_told_and_recorded() {
         path.display()
     );
     let gateway = Gateway::configured(&settings).await;
-    let reason = |told: &Told| {
+    let reason = |told: &EndedRun| {
         let result = told.finished().result.as_ref().unwrap();
         peek_member(result.as_str(), "cancelReason").unwrap().unwrap().to_owned()
     };

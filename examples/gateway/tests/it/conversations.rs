@@ -1,7 +1,7 @@
 //! Conversations from pages: continued, changed, started elsewhere; and `forwardedProps`.
 use crate::demo::answers;
 use crate::gateway::{Gateway, input, script};
-use crate::run::Told;
+use crate::run::EndedRun;
 use serde_json::{Value, json};
 
 /// A gateway with these settings and an agent that records its requests.
@@ -15,7 +15,7 @@ fn user(id: &str, text: &str) -> Value {
 }
 
 /// Runs these messages.
-async fn run(gateway: &Gateway, run: &str, messages: &[Value]) -> Told {
+async fn run(gateway: &Gateway, run: &str, messages: &[Value]) -> EndedRun {
     let mut input = input("t", run, "");
     input["messages"] = json!(messages);
     let told = gateway.run(&input).await.rest().await;

@@ -1,6 +1,6 @@
 //! Turns of the built-in demo agent.
 use crate::gateway::{Gateway, input, soon};
-use crate::run::Told;
+use crate::run::EndedRun;
 use agui_types::event::Event;
 use agui_types::id::MessageId;
 use serde_json::{Value, json};
@@ -148,7 +148,7 @@ async fn two_threads_run_concurrently() {
 }
 
 /// The agent's messages, as a page has them.
-pub(crate) fn answers(told: &Told) -> Vec<Value> {
+pub(crate) fn answers(told: &EndedRun) -> Vec<Value> {
     let mut answers: Vec<(MessageId, String)> = Vec::new();
     for event in &told.events {
         if let Event::TextMessageContent(content) = event {
@@ -178,7 +178,7 @@ async fn thread_continues_in_its_session() {
     let second = gateway.run(&second).await.rest().await;
     assert_eq!(second.end(), "success");
     assert_eq!(second.customs("acp.permission.requested"), Vec::<Value>::new());
-    let id = |told: &Told| {
+    let id = |told: &EndedRun| {
         told.events.iter().find_map(|event| match event {
             Event::ToolCallStart(start) => Some(start.tool_call_id.to_string()),
             _ => None,

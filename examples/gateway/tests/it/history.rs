@@ -1,8 +1,8 @@
 //! Conversations in a file: after a restart, over HTTP, and as events.
 use crate::gateway::{Gateway, PROGRAM, command, command_of, input, refusal, script, soon};
-use crate::interrupts::{Asked, answered_booking, booking};
+use crate::interrupts::{OpenQuestion, answered_booking, booking};
 use crate::reading::waiting_of;
-use crate::run::{Run, Told};
+use crate::run::{EndedRun, Run};
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
 #[cfg(unix)]
@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A folder with the file of a gateway.
-struct Kept(TempDir);
+struct HistoryFolder(TempDir);
 
-impl Kept {
+impl HistoryFolder {
     fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -47,7 +47,7 @@ async fn connected(gateway: &Gateway, agent: &str, thread: &str, run: &str) -> R
 }
 
 /// The texts of the user and the agent.
-fn texts(told: &Told) -> Vec<String> {
+fn texts(told: &EndedRun) -> Vec<String> {
     let mut reducer = Reducer::new();
     for event in &told.events {
         assert_eq!(reducer.handle(event), None, "{event:?}");
@@ -95,7 +95,7 @@ async fn titles(gateway: &Gateway, query: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn conversation_survives_a_killed_gateway() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let gateway = kept.gateway(&[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!(told.end(), "success");
@@ -115,7 +115,7 @@ async fn conversation_survives_a_killed_gateway() {
 #[cfg(unix)]
 #[tokio::test]
 async fn run_cut_off_by_a_kill_ends_when_it_is_read() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let agent = script("cancellable");
     let gateway = kept.gateway(&["--agent", &agent]).await;
     let mut run = gateway.ask("t", "1", "work").await;
@@ -140,9 +140,9 @@ async fn run_cut_off_by_a_kill_ends_when_it_is_read() {
 
 #[tokio::test]
 async fn parked_question_is_shown_after_a_restart_and_ends_with_a_notice() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let gateway = kept.gateway(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "edit").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "edit").await;
     kill(gateway).await;
     let gateway = kept.gateway(&[]).await;
     let read = connected(&gateway, "demo", "t", "t-1").await.rest().await;
@@ -159,7 +159,7 @@ async fn parked_question_is_shown_after_a_restart_and_ends_with_a_notice() {
 
 #[tokio::test]
 async fn question_of_a_tool_is_answered_after_a_restart() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let gateway = kept.gateway(&[]).await;
     let answer = booking(&gateway).await;
     kill(gateway).await;
@@ -171,7 +171,7 @@ async fn question_of_a_tool_is_answered_after_a_restart() {
 #[cfg(unix)]
 #[tokio::test]
 async fn session_of_the_agent_is_loaded_after_a_restart() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let agent = script("loads-session");
     let gateway = kept.gateway(&["--agent", &agent]).await;
     let mut asked = input("t", "1", "one");
@@ -197,7 +197,7 @@ async fn session_of_the_agent_is_loaded_after_a_restart() {
 async fn conversation_and_session_survive_each_way_of_a_restart() {
     for name in ["reports-and-resumes", "loads-late"] {
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-            let kept = Kept::new();
+            let kept = HistoryFolder::new();
             let agent = script(name);
             let gateway = kept.gateway(&["--agent", &agent]).await;
             assert_eq!(gateway.ask("t", "1", "one").await.rest().await.end(), "success");
@@ -223,7 +223,7 @@ async fn conversation_and_session_survive_each_way_of_a_restart() {
 #[cfg(unix)]
 #[tokio::test]
 async fn answered_cancellation_outlasts_a_kill() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let agent = script("resumes-after-a-cancel");
     let mut gateway = kept.gateway(&["--agent", &agent]).await;
     let _run = gateway.ask("t", "1", "one").await;
@@ -246,11 +246,11 @@ async fn answered_cancellation_outlasts_a_kill() {
 #[cfg(unix)]
 #[tokio::test]
 async fn repeated_input_follows_its_run_after_a_restart() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let mut gateway = kept.gateway(&[]).await;
     let told = gateway.ask("t", "1", "hello").await.rest().await;
     assert_eq!(told.end(), "success");
-    let asked = Asked::for_word(&gateway, "u", "edit").await;
+    let asked = OpenQuestion::for_word(&gateway, "u", "edit").await;
     let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
     let answered = gateway.run(&answer).await.rest().await;
     assert_eq!(answered.end(), "success");
@@ -284,7 +284,7 @@ async fn prompted(gateway: &mut Gateway, input: &Value) -> (Vec<String>, Vec<Val
 #[cfg(unix)]
 #[tokio::test]
 async fn conversation_of_an_agent_without_sessions_is_told_again_after_a_restart() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let agent = script("tells-prompts");
     let mut gateway = kept.gateway(&["--agent", &agent]).await;
     assert_eq!(prompted(&mut gateway, &input("t", "1", "one")).await.0, ["one"]);
@@ -322,7 +322,7 @@ async fn conversation_of_an_agent_without_sessions_is_told_again_after_a_restart
 /// A client without the conversation posts during a run of another client.
 #[tokio::test]
 async fn message_that_waited_follows_the_whole_answer() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let settings = format!(
         "store = '{}'\npermission = 'ask-in-stream'\nwhen-busy = 'queue'\n[limits]\nqueue = 1",
         kept.path().display()
@@ -512,7 +512,7 @@ async fn refused(arguments: &[&str]) -> String {
 
 #[tokio::test]
 async fn file_in_use_or_damaged_is_an_error_with_its_name() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let path = kept.path();
     let arguments = ["--store", path.to_str().unwrap()];
     let gateway = kept.gateway(&[]).await;
@@ -535,7 +535,7 @@ async fn file_in_use_or_damaged_is_an_error_with_its_name() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn conversations_are_read_while_the_disk_is_full() {
-    let kept = Kept::new();
+    let kept = HistoryFolder::new();
     let gateway = kept.gateway(&[]).await;
     assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
     kill(gateway).await;
@@ -594,7 +594,7 @@ async fn default_file_is_below_the_state_folder_of_the_user() {
 #[tokio::test]
 async fn open_question_is_shown_after_a_refused_message() {
     let gateway = Gateway::demo(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "permission").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "permission").await;
     let refused = gateway.run(&input("t", "2", "hello")).await.rest().await;
     assert_eq!(refused.end(), "INTERRUPTS_OPEN");
     let shown = connected(&gateway, "demo", "t", "2").await.rest().await;

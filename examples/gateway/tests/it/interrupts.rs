@@ -1,21 +1,21 @@
 //! Interrupted runs, and the runs that resume them.
 use crate::gateway::{Gateway, input, soon};
-use crate::run::{Run, Told};
+use crate::run::{EndedRun, Run};
 use agui_types::interrupt::Interrupt;
 use agui_types::reduce::Reducer;
 use jsonrpc_core::wire;
 use serde_json::{Value, json};
 
 /// A conversation with an interrupted last run.
-pub(crate) struct Asked {
+pub(crate) struct OpenQuestion {
     thread: String,
     messages: Value,
-    told: Told,
+    told: EndedRun,
     /// The id of the interrupt.
     id: String,
 }
 
-impl Asked {
+impl OpenQuestion {
     /// Sends a word that interrupts the run.
     pub(crate) async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
         Self::for_input(gateway, thread, &input(thread, &format!("{thread}-1"), word)).await
@@ -91,7 +91,7 @@ pub(crate) async fn answered_booking(gateway: &Gateway, answer: &Value) -> Strin
 #[tokio::test]
 async fn permission_interrupts_and_answer_continues_turn() {
     let gateway = Gateway::demo(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "edit").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "edit").await;
     let interrupt = &asked.told.interrupts()[0];
     assert_eq!(interrupt.reason, "tool_call");
     assert_eq!(interrupt.message.as_deref(), Some("Edit greeting.txt?\n\nA line is added."));
@@ -112,7 +112,7 @@ async fn permission_interrupts_and_answer_continues_turn() {
 #[tokio::test]
 async fn interrupted_run_is_resumed_under_its_id() {
     let gateway = Gateway::demo(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "edit").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "edit").await;
     let first = soon(gateway.follow("t-1", None).await.text()).await.unwrap();
     let (last_id, _) = first.rsplit_once("id: ").unwrap().1.split_once('\n').unwrap();
     let not_resumed = gateway.chat(&input("t", "t-1", "hello")).await;
@@ -148,7 +148,7 @@ async fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
         input.as_object_mut().unwrap().remove("protocolVersion");
         input
     };
-    let asked = Asked::for_input(&gateway, "t", &old(input("t", "1", "edit"))).await;
+    let asked = OpenQuestion::for_input(&gateway, "t", &old(input("t", "1", "edit"))).await;
     let answer = old(asked.answered("2", "resolved", &json!({ "approved": true })));
     let next = gateway.run(&answer).await.rest().await;
     assert_eq!(next.end(), "finished");
@@ -158,7 +158,7 @@ async fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
 #[tokio::test]
 async fn form_interrupts_and_content_reaches_agent() {
     let gateway = Gateway::demo(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "form").await;
     let interrupt = &asked.told.interrupts()[0];
     assert_eq!(interrupt.message.as_deref(), Some("Which seat would you like?"));
     let schema = serde_json::to_value(&interrupt.response_schema).unwrap();
@@ -182,7 +182,7 @@ async fn declined_and_cancelled_answers_reach_agent() {
         ("declined", "resolved", json!({ "action": "decline" }), "No seat, then. "),
         ("cancelled", "cancelled", Value::Null, "Another time, then. "),
     ] {
-        let asked = Asked::for_word(&gateway, thread, "form").await;
+        let asked = OpenQuestion::for_word(&gateway, thread, "form").await;
         let next = gateway.run(&asked.answered("2", status, &payload)).await.rest().await;
         assert_eq!(next.end(), "success");
         assert_eq!(&*next.text(), said);
@@ -192,7 +192,7 @@ async fn declined_and_cancelled_answers_reach_agent() {
 #[tokio::test]
 async fn question_is_answered_outside_of_runs() {
     let gateway = Gateway::demo(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "form").await;
     let content = json!({ "action": "accept", "content": { "name": "Ada", "seat": "window" } });
     let here = format!("interrupts/{}", asked.id);
     assert_eq!(gateway.post(&here, &content).await.0, 202);
@@ -205,7 +205,7 @@ async fn question_is_answered_outside_of_runs() {
 #[tokio::test]
 async fn unanswered_question_expires() {
     let gateway = Gateway::configured("[times]\nquestion = 0.3").await;
-    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "form").await;
     let mut next = None;
     for run in 0..1000 {
         let input = asked.resume(&format!("poll-{run}"), &json!([]));
@@ -226,7 +226,7 @@ async fn unanswered_question_expires() {
 #[tokio::test]
 async fn new_message_is_not_an_answer() {
     let gateway = Gateway::demo(&[]).await;
-    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let asked = OpenQuestion::for_word(&gateway, "t", "form").await;
     let with_message = |mut input: Value| {
         let message = json!({ "id": "next-user", "role": "user", "content": "hello" });
         input["messages"].as_array_mut().unwrap().push(message);

@@ -76,7 +76,7 @@ impl SignsIn {
         self.ended().await
     }
 
-    async fn ask(&self, run: &str) -> crate::run::Told {
+    async fn ask(&self, run: &str) -> crate::run::EndedRun {
         self.gateway.ask("t", run, "hello").await.rest().await
     }
 

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 /// An MCP server with its authorization server.
 #[derive(Default)]
-struct Protected {
+struct ProtectedServer {
     origin: String,
     /// The header of the only client. Without one, the client is public.
     client: Option<&'static str>,
@@ -30,7 +30,7 @@ struct Protected {
     revoked: Mutex<Vec<String>>,
 }
 
-impl Protected {
+impl ProtectedServer {
     fn accepts(&self, authorization: Option<&str>) -> bool {
         let tokens = self.tokens.lock().unwrap();
         tokens.last().is_some_and(|token| authorization == Some(&format!("Bearer {token}")))
@@ -50,7 +50,7 @@ fn authorization(headers: &HeaderMap) -> Option<&str> {
     headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok())
 }
 
-async fn metadata(State(server): State<Arc<Protected>>, uri: Uri) -> Json<Value> {
+async fn metadata(State(server): State<Arc<ProtectedServer>>, uri: Uri) -> Json<Value> {
     let origin = &server.origin;
     Json(match uri.path().contains("protected-resource") {
         true => json!({ "resource": format!("{origin}/mcp"), "authorization_servers": [origin] }),
@@ -67,12 +67,16 @@ async fn metadata(State(server): State<Arc<Protected>>, uri: Uri) -> Json<Value>
     })
 }
 
-async fn revoke(State(server): State<Arc<Protected>>, form: String) {
+async fn revoke(State(server): State<Arc<ProtectedServer>>, form: String) {
     let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap();
     server.revoked.lock().unwrap().push(token.to_owned());
 }
 
-async fn token(State(server): State<Arc<Protected>>, headers: HeaderMap, form: String) -> Response {
+async fn token(
+    State(server): State<Arc<ProtectedServer>>,
+    headers: HeaderMap,
+    form: String,
+) -> Response {
     if server.client.is_some() && authorization(&headers) != server.client {
         let error = Json(json!({ "error": "invalid_client" }));
         return (StatusCode::UNAUTHORIZED, error).into_response();
@@ -86,10 +90,10 @@ async fn token(State(server): State<Arc<Protected>>, headers: HeaderMap, form: S
         .into_response()
 }
 
-async fn serve(client: Option<&'static str>) -> Arc<Protected> {
+async fn serve(client: Option<&'static str>) -> Arc<ProtectedServer> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let server = Arc::new(Protected { origin, client, ..Protected::default() });
+    let server = Arc::new(ProtectedServer { origin, client, ..ProtectedServer::default() });
     let checks = server.clone();
     let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(move |headers| {
@@ -108,7 +112,7 @@ async fn serve(client: Option<&'static str>) -> Arc<Protected> {
 
 /// A gateway with the server `docs`, with a secret in its address, and the server `plain`, which is
 /// not signed in to.
-async fn gateway(server: &Protected, more: &str) -> (Gateway, TempDir) {
+async fn gateway(server: &ProtectedServer, more: &str) -> (Gateway, TempDir) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("gateway.toml");
     let origin = &server.origin;
@@ -239,7 +243,7 @@ const CLIENT: Option<&str> = Some("Basic YzE6Y2FuYXJ5LTE=");
 
 /// A gateway that signs in at its servers as the client `c1` with a secret: at `work` for itself,
 /// at `user` for a user, and at `wrong` with another secret.
-async fn with_secret(server: &Protected) -> (Gateway, TempDir) {
+async fn with_secret(server: &ProtectedServer) -> (Gateway, TempDir) {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("secret"), "canary-1\n").unwrap();

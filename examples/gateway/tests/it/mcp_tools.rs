@@ -2,7 +2,7 @@
 use crate::collector::Collector;
 use crate::doors::Chat;
 use crate::gateway::{Gateway, input, soon};
-use crate::run::Told;
+use crate::run::EndedRun;
 use agui_types::event::Event;
 use async_trait::async_trait;
 use jsonrpc_core::wire::{self, Raw};
@@ -117,7 +117,7 @@ async fn get(gateway: &Gateway, path: &str) -> Value {
 }
 
 /// The input that answers the only question of a run, with its call in the history.
-fn answering(asked: &Value, run: &str, told: &Told) -> Value {
+fn answering(asked: &Value, run: &str, told: &EndedRun) -> Value {
     let mut input = asked.clone();
     input["runId"] = json!(run);
     let payload = json!({ "action": "accept", "content": { "seat": "4A" } });

@@ -1,6 +1,6 @@
 //! Tools of the page, called by ACP agents.
 use crate::gateway::{Gateway, input, soon};
-use crate::run::Told;
+use crate::run::EndedRun;
 use agui_types::event::{Event, RunFinishedOutcome};
 use futures::{SinkExt, StreamExt};
 use reqwest::StatusCode;
@@ -25,7 +25,7 @@ pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
     input
 }
 
-fn pending(told: &Told) -> Vec<String> {
+fn pending(told: &EndedRun) -> Vec<String> {
     let Some(RunFinishedOutcome::Success(outcome)) = &told.finished().outcome else {
         panic!("no success: {:?}", told.finished());
     };
@@ -34,7 +34,7 @@ fn pending(told: &Told) -> Vec<String> {
 }
 
 /// The calls in the page: ids and tools.
-fn calls(told: &Told) -> Vec<(String, String)> {
+fn calls(told: &EndedRun) -> Vec<(String, String)> {
     let call = |event: &Event| match event {
         Event::ToolCallStart(start) => {
             Some((start.tool_call_id.to_string(), start.tool_call_name.clone()))

@@ -1,6 +1,6 @@
 //! A tool that asks while it runs, over several runs.
 use crate::gateway::{Gateway, input, refusal, soon};
-use crate::run::{Run, Told};
+use crate::run::{EndedRun, Run};
 use agui_types::event::Event;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -18,20 +18,20 @@ impl<'a> Chat<'a> {
         Self { gateway, token: None, messages: Vec::new(), runs: 0 }
     }
 
-    async fn say(&mut self, text: &str) -> Told {
+    async fn say(&mut self, text: &str) -> EndedRun {
         let id = format!("u{}", self.messages.len());
         self.messages.push(json!({ "id": id, "role": "user", "content": text }));
         self.run(json!([])).await
     }
 
     /// Answers the only question of a run.
-    async fn answer(&mut self, asked: &Told, payload: Value) -> Told {
+    async fn answer(&mut self, asked: &EndedRun, payload: Value) -> EndedRun {
         let id = &asked.interrupts()[0].id;
         let entry = json!({ "interruptId": id, "status": "resolved", "payload": payload });
         self.run(json!([entry])).await
     }
 
-    async fn run(&mut self, resume: Value) -> Told {
+    async fn run(&mut self, resume: Value) -> EndedRun {
         self.runs += 1;
         let mut asked = input("t", &format!("run-{}", self.runs), "");
         asked["messages"] = json!(self.messages);
@@ -46,7 +46,7 @@ impl<'a> Chat<'a> {
     }
 
     /// Keeps the calls and results, as a page does.
-    fn keep(&mut self, told: &Told) {
+    fn keep(&mut self, told: &EndedRun) {
         for event in &told.events {
             match event {
                 Event::ToolCallStart(start) => {
@@ -69,7 +69,7 @@ impl<'a> Chat<'a> {
 }
 
 /// The metadata of the only question of a run.
-fn context(asked: &Told) -> Value {
+fn context(asked: &EndedRun) -> Value {
     let metadata = serde_json::to_value(&asked.interrupts()[0].metadata).unwrap();
     metadata["x-model-context"].clone()
 }

@@ -13,12 +13,12 @@ terminal/wait_for_exit {"sessionId":"s","terminalId":"terminal-1"}
 "#;
 
 /// The gateway's program file and settings.
-struct Installed {
+struct InstalledGateway {
     folder: TempDir,
     gateway: Gateway,
 }
 
-impl Installed {
+impl InstalledGateway {
     /// Settings with the demo agent, an agent that runs a command, and one that reports its MCP
     /// servers.
     async fn start() -> Self {
@@ -61,8 +61,8 @@ impl Installed {
 
 #[tokio::test]
 async fn children_use_the_running_program() {
-    for upgrade in [Installed::delete, Installed::replace] {
-        let mut installed = Installed::start().await;
+    for upgrade in [InstalledGateway::delete, InstalledGateway::replace] {
+        let mut installed = InstalledGateway::start().await;
         upgrade(&installed);
 
         let told = installed.ask("demo", &input("d", "1", "hello")).await.rest().await;

@@ -2,8 +2,8 @@
 use crate::certificate::Certificate;
 use crate::collector::Collector;
 use crate::gateway::{Gateway, command, input, refusal, script, soon};
-use crate::interrupts::{Asked, answered_booking, booking};
-use crate::run::{Run, Told};
+use crate::interrupts::{OpenQuestion, answered_booking, booking};
+use crate::run::{EndedRun, Run};
 use agui_types::event::Event;
 use mcp_bridge_http::random_id;
 use nix::sys::signal::{Signal, kill};
@@ -17,14 +17,14 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Runtime;
 
 /// Two gateways on one store.
-struct Shared {
+struct GatewayPair {
     url: String,
     prefix: String,
     /// In seconds.
     lease: &'static str,
 }
 
-impl Shared {
+impl GatewayPair {
     /// A prefix for keys that no other test uses.
     fn new() -> Self {
         let url = std::env::var("REDIS_URL").expect("REDIS_URL names a Redis server");
@@ -60,13 +60,13 @@ async fn read_at(gateway: &Gateway, thread: &str, run: &str, text: &str) -> Run 
     Run::new(&input(thread, run, text), response)
 }
 
-fn is_new_session(told: &Told) -> bool {
+fn is_new_session(told: &EndedRun) -> bool {
     told.customs("acp.notice").iter().any(|notice| notice.to_string().contains("new"))
 }
 
 #[tokio::test]
 async fn run_is_started_read_and_stopped_at_either_gateway() {
-    let (one, other) = Shared::new().two(&[]).await;
+    let (one, other) = GatewayPair::new().two(&[]).await;
     let begun = one.ask("t", "1", "noise").await;
     let read = read_at(&other, "t", "1", "noise").await;
     let begun = begun.rest().await;
@@ -119,7 +119,7 @@ async fn encrypted(url: &str, certificate: &Certificate) -> String {
 async fn store_is_reached_over_tls() {
     let certificate = Certificate::new();
     let other = Certificate::new();
-    let mut shared = Shared::new();
+    let mut shared = GatewayPair::new();
     shared.url = encrypted(&shared.url, &certificate).await;
     let trusted = certificate.file("certificate.pem");
     let trusted = [("SSL_CERT_FILE", trusted.to_str().unwrap())];
@@ -140,7 +140,7 @@ async fn store_is_reached_over_tls() {
 #[test]
 fn forwarded_run_joins_trace_of_its_request() {
     let collector = Collector::start();
-    let shared = Shared::new();
+    let shared = GatewayPair::new();
     let endpoint = collector.url();
     let telemetry =
         [("GATEWAY_TELEMETRY_TRACES", "true"), ("GATEWAY_TELEMETRY_ENDPOINT", &*endpoint)];
@@ -169,7 +169,7 @@ fn forwarded_run_joins_trace_of_its_request() {
 
 #[tokio::test]
 async fn settings_answers_and_results_reach_owner_of_thread() {
-    let (one, other) = Shared::new().two(&["--permission", "ask-in-stream"]).await;
+    let (one, other) = GatewayPair::new().two(&["--permission", "ask-in-stream"]).await;
     let mut run = one.ask("t", "1", "permission").await;
     let asked = run.until_asked().await;
     let path = format!("interrupts/{asked}");
@@ -208,8 +208,8 @@ async fn settings_answers_and_results_reach_owner_of_thread() {
 
 #[tokio::test]
 async fn interrupted_run_is_resumed_at_other_gateway() {
-    let (one, other) = Shared::new().two(&[]).await;
-    let asked = Asked::for_word(&one, "t", "edit").await;
+    let (one, other) = GatewayPair::new().two(&[]).await;
+    let asked = OpenQuestion::for_word(&one, "t", "edit").await;
     let answer = |run: &str| asked.answered(run, "resolved", &json!({ "optionId": "allow-once" }));
     let resumed = other.run(&answer("2")).await.rest().await;
     assert_eq!(resumed.end(), "success");
@@ -221,8 +221,8 @@ async fn interrupted_run_is_resumed_at_other_gateway() {
 
 #[tokio::test]
 async fn interrupted_run_is_resumed_under_its_id_at_other_gateway() {
-    let (one, other) = Shared::new().two(&[]).await;
-    let asked = Asked::for_word(&one, "t", "edit").await;
+    let (one, other) = GatewayPair::new().two(&[]).await;
+    let asked = OpenQuestion::for_word(&one, "t", "edit").await;
     let question = soon(other.follow("t-1", None).await.text()).await.unwrap();
     assert!(question.contains("Edit greeting.txt"), "{question}");
     let answer = asked.answered("1", "resolved", &json!({ "optionId": "allow-once" }));
@@ -237,7 +237,7 @@ async fn interrupted_run_is_resumed_under_its_id_at_other_gateway() {
 
 #[tokio::test]
 async fn spans_are_read_at_other_gateway() {
-    let (one, other) = Shared::new().two(&["--permission", "ask-in-stream"]).await;
+    let (one, other) = GatewayPair::new().two(&["--permission", "ask-in-stream"]).await;
     let mut run = one.ask("t", "1", "edit").await;
     let asked = run.until_asked().await;
     let url = other.url("/api/ai/chat/runs/1/spans");
@@ -269,7 +269,7 @@ async fn spans_are_read_at_other_gateway() {
 
 #[tokio::test]
 async fn run_of_killed_gateway_ends_and_thread_moves() {
-    let shared = Shared::where_one_dies();
+    let shared = GatewayPair::where_one_dies();
     let (mut one, other) = shared.two(&["--agent", &script("cancellable")]).await;
     let mut begun = one.ask("t", "1", "work").await;
     begun.until("working").await;
@@ -294,7 +294,7 @@ async fn run_of_killed_gateway_ends_and_thread_moves() {
 
 #[tokio::test]
 async fn session_is_loaded_by_new_owner_of_thread() {
-    let shared = Shared::where_one_dies();
+    let shared = GatewayPair::where_one_dies();
     let (mut one, mut other) = shared.two(&["--agent", &script("loads-session")]).await;
     let mut asked = input("t", "1", "one");
     assert_eq!(one.run(&asked).await.rest().await.end(), "success");
@@ -313,7 +313,7 @@ async fn session_is_loaded_by_new_owner_of_thread() {
 
 #[tokio::test]
 async fn gateway_with_expired_lease_gives_way() {
-    let shared = Shared::where_one_dies();
+    let shared = GatewayPair::where_one_dies();
     let arguments = ["--agent", &script("cancellable")];
     let (mut one, other) = shared.two(&arguments).await;
     let mut begun = one.ask("t", "1", "work").await;
@@ -334,7 +334,7 @@ async fn gateway_with_expired_lease_gives_way() {
 
 #[tokio::test]
 async fn ending_gateway_releases_its_threads() {
-    let (one, other) = Shared::new().two(&[]).await;
+    let (one, other) = GatewayPair::new().two(&[]).await;
     let mut begun = one.ask("t", "1", "slow").await;
     begun.until("1 of 50").await;
     let mut read = read_at(&other, "t", "1", "slow").await;
@@ -349,7 +349,7 @@ async fn ending_gateway_releases_its_threads() {
 #[tokio::test]
 async fn run_continues_while_read_at_other_gateway() {
     let arguments = ["--agent", &script("cancellable"), "--disconnect-grace", "0"];
-    let (mut one, other) = Shared::new().two(&arguments).await;
+    let (mut one, other) = GatewayPair::new().two(&arguments).await;
     let mut begun = one.ask("t", "1", "work").await;
     begun.until("working").await;
     let mut read = read_at(&other, "t", "1", "work").await;
@@ -364,7 +364,7 @@ async fn run_continues_while_read_at_other_gateway() {
 
 #[tokio::test]
 async fn question_of_tool_survives_its_gateway() {
-    let shared = Shared::where_one_dies();
+    let shared = GatewayPair::where_one_dies();
     let (mut one, other) = shared.two(&[]).await;
     let answer = booking(&one).await;
     one.child.start_kill().unwrap();
@@ -401,7 +401,7 @@ async fn redis_server(port: u16) -> (Child, u16) {
 async fn runs_continue_without_store_and_are_written_later() {
     let (mut server, port) = redis_server(0).await;
     let url = format!("redis://127.0.0.1:{port}");
-    let shared = Shared { url, ..Shared::new() };
+    let shared = GatewayPair { url, ..GatewayPair::new() };
     let arguments = ["--permission", "ask-in-stream"];
     let (one, other) = shared.two(&arguments).await;
     let mut begun = one.ask("t", "1", "permission").await;
@@ -435,7 +435,7 @@ async fn runs_continue_with_stalled_store() {
     let (server, port) = redis_server(0).await;
     let url = format!("redis://127.0.0.1:{port}");
     // A long lease, which must not expire during the test.
-    let shared = Shared { url, lease: "120", ..Shared::new() };
+    let shared = GatewayPair { url, lease: "120", ..GatewayPair::new() };
     let (one, other) = shared.two(&["--permission", "ask-in-stream"]).await;
     let mut begun = one.ask("t", "1", "permission").await;
     let asked = begun.until_asked().await;

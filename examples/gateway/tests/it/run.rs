@@ -24,7 +24,7 @@ pub(crate) struct Run {
 }
 
 /// An ended run.
-pub(crate) struct Told {
+pub(crate) struct EndedRun {
     pub(crate) events: Vec<Event>,
 }
 
@@ -103,12 +103,12 @@ impl Run {
     }
 
     /// Reads to the end of a stream, which must end properly.
-    pub(crate) async fn rest(mut self) -> Told {
+    pub(crate) async fn rest(mut self) -> EndedRun {
         soon(async { while self.next().await.is_some() {} }).await;
         self.decoder.finish();
         assert_eq!(self.decoder.next_frame(), None, "the last event is whole");
         self.verifier.finish().unwrap();
-        Told { events: self.events }
+        EndedRun { events: self.events }
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn value(event: &CustomEvent) -> Value {
     serde_json::from_str(event.value.as_str()).unwrap()
 }
 
-impl Told {
+impl EndedRun {
     /// The text of all messages.
     pub(crate) fn text(&self) -> String {
         self.events

@@ -1,6 +1,6 @@
 //! Lifetimes of agents' sessions and of clients' connections.
 use crate::gateway::{Gateway, input, script, soon};
-use crate::run::Told;
+use crate::run::EndedRun;
 use agui_types::event::Event;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -61,7 +61,7 @@ async fn mode_of_session_is_read_and_set() {
 }
 
 /// Three runs with a crash in the second; returns the third, and the request for its session.
-async fn after_a_death(agent: &str) -> (Told, String, String) {
+async fn after_a_death(agent: &str) -> (EndedRun, String, String) {
     let mut gateway = Gateway::script(agent, &[]).await;
     let mut asked = input("t", "1", "one");
     assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");

@@ -3,7 +3,7 @@ use crate::collector::{Collector, Trace, attributes};
 use crate::doors::Chat;
 use crate::gateway::{Gateway, command, http, input, soon};
 use crate::hybrid::{Endpoint, chunks, delta};
-use crate::interrupts::Asked;
+use crate::interrupts::OpenQuestion;
 use crate::run::Run;
 use axum::http::StatusCode;
 use nix::sys::signal::Signal::SIGTERM;
@@ -171,8 +171,8 @@ fn resumed_run_links_to_interrupted_run() {
         let gateway = Gateway::with_environment(&variables).await;
         for (thread, resumed) in [("t", "2"), ("u", "1")] {
             // A later run of another thread.
-            let asked = Asked::for_word(&gateway, thread, "edit").await;
-            Asked::for_word(&gateway, &format!("{thread}-other"), "edit").await;
+            let asked = OpenQuestion::for_word(&gateway, thread, "edit").await;
+            OpenQuestion::for_word(&gateway, &format!("{thread}-other"), "edit").await;
             let answer = json!({ "optionId": "allow-once" });
             let answer = asked.answered(resumed, "resolved", &answer);
             assert_eq!(gateway.run(&answer).await.rest().await.end(), "success");

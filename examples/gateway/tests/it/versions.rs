@@ -1,11 +1,11 @@
 //! Versions of ACP: what an agent is offered, and what a page receives of version 2.
 use crate::gateway::{Gateway, input, script, soon};
-use crate::run::Told;
+use crate::run::EndedRun;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
 /// Runs a word of the demo agent with these settings of the agent.
-async fn said(settings: &str, word: &str) -> Told {
+async fn said(settings: &str, word: &str) -> EndedRun {
     let settings = format!("permission = 'allow'\n[agents.demo]\n{settings}");
     let gateway = Gateway::configured(&settings).await;
     gateway.ask("t", "1", word).await.rest().await

@@ -26,7 +26,7 @@ pub(crate) fn serve(mode: &str) -> ExitCode {
         tools.push(tool(name));
     }
     let mut server = Server::new(ServerOptions::new(info, tools.clone()));
-    let mut asking = asking::Asking::default();
+    let mut asking = asking::AskingCalls::default();
     for line in io::stdin().lock().lines() {
         let line = line.expect("text");
         if mode == "asking" {

@@ -82,7 +82,8 @@ pub(super) async fn share() {
 /// A user has calls that do not end, and waits with a further one; the calls of another user pass.
 pub(super) async fn take_turns() {
     let mut options = options();
-    (options.is_shared, options.max_shared_calls) = (true, 2);
+    options.is_shared = true;
+    options.max_shared_calls = 2;
     let server = start_with("", options);
     let open = |user, name, arguments: Value| {
         server.open(user, CallParams::new(name, Raw::from_value(&arguments).expect("JSON")))

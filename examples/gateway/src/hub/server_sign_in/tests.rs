@@ -1,5 +1,5 @@
 //! Credentials in a store, and settings of clients.
-use super::{ClientSettings, Sealed, SignInPlace, SignIns};
+use super::{ClientSettings, SealedCredentials, SignInPlace, SignIns};
 use crate::store::{MemoryStore, RunStore};
 use crate::tools::sources::CredentialStore;
 use mcp_bridge::client::auth::Credentials;
@@ -49,7 +49,7 @@ async fn text_that_was_changed_is_not_used() {
     let key = SignIns::open(&SignInPlace::new(runs.clone(), None, "test")).unwrap().key;
     let place = "docs".to_owned();
     let bound_to = URL.to_owned();
-    let sealed = Sealed { store: runs.clone(), key, place, bound_to };
+    let sealed = SealedCredentials { store: runs.clone(), key, place, bound_to };
     sealed.save(&credentials()).await;
     let text = runs.kept("docs").await.unwrap().unwrap();
     for at in (0..text.len()).step_by(7) {

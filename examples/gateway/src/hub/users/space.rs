@@ -241,7 +241,8 @@ impl Space {
             let path = create(template, &name)?;
             let opened = Root::open(&path).map_err(|error| SpaceError::Io(path.clone(), error))?;
             let text = path.to_str().ok_or_else(|| SpaceError::Path(path.clone()))?.to_owned();
-            (cwd, root_path) = (Some(text.clone()), Some(text));
+            cwd = Some(text.clone());
+            root_path = Some(text);
             root = Some(opened);
         }
         if let Some(template) = &spaces.cwd {

@@ -1,7 +1,7 @@
 //! The limits of conversations: a run that begins or ends moves old conversations to the trash.
 use super::clock::Now;
 use super::{FileLimits, runs, threads, trash};
-use crate::store::{Appended, LogPart, RunRecord, ThreadName, TrashReason};
+use crate::store::{AppendOutcome, LogPart, RunRecord, ThreadName, TrashReason};
 use rusqlite::{Connection, OptionalExtension, Result};
 
 /// Begins a run. Returns `false` if a run with this name exists.
@@ -34,10 +34,10 @@ pub(super) fn append(
     part: &LogPart,
     limits: &FileLimits,
     now: Now,
-) -> Result<Appended> {
+) -> Result<AppendOutcome> {
     let appended = runs::append(it, run, part, now)?;
     if part.has_ended
-        && appended == Appended::Taken
+        && appended == AppendOutcome::Taken
         && let Some(thread) = runs::thread(it, run)?
     {
         make_room(it, limits, &thread, now)?;

@@ -2,7 +2,7 @@
 use super::clock::Now;
 use super::{frames, threads, titles};
 use crate::store::messages::{MessagesAfter, continue_after, continue_with, event};
-use crate::store::{Appended, LastRun, LogBase, LogPart, RunRecord, ThreadName};
+use crate::store::{AppendOutcome, LastRun, LogBase, LogPart, RunRecord, ThreadName};
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::message::Message;
 use bytes::Bytes;
@@ -245,10 +245,15 @@ pub(super) fn cancel(it: &Connection, name: &str, reason: String) -> Result<()> 
     replace(it, run.number, &encoded(&record)?)
 }
 
-pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: Now) -> Result<Appended> {
-    let Some(mut run) = find(it, name)? else { return Ok(Appended::Unknown) };
+pub(super) fn append(
+    it: &Connection,
+    name: &str,
+    part: &LogPart,
+    now: Now,
+) -> Result<AppendOutcome> {
+    let Some(mut run) = find(it, name)? else { return Ok(AppendOutcome::Unknown) };
     if run.has_ended {
-        return Ok(Appended::Ended);
+        return Ok(AppendOutcome::Ended);
     }
     if let Some(base) = part.base.as_ref().filter(|base| base.last > run.folded) {
         frames::remove_until(it, run.number, base.last)?;
@@ -257,7 +262,8 @@ pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: Now) -> R
         for (place, frame) in (0_i64..).zip(&base.frames) {
             insert.execute((run.number, place, &frame[..]))?;
         }
-        (run.folded, run.last) = (base.last, run.last.max(base.last));
+        run.folded = base.last;
+        run.last = run.last.max(base.last);
     }
     let known = usize::try_from(run.last.saturating_sub(part.after)).unwrap_or(usize::MAX);
     let new = part.frames.get(known..).unwrap_or_default();
@@ -282,7 +288,7 @@ pub(super) fn append(it: &Connection, name: &str, part: &LogPart, now: Now) -> R
         let messages = messages_of(it, &thread)?;
         threads::end_run(it, &thread, &messages, now)?;
     }
-    Ok(Appended::Taken)
+    Ok(AppendOutcome::Taken)
 }
 
 /// Measures a run with its events.

@@ -73,7 +73,8 @@ impl Reader {
                         return Some((Bytes::from_static(BEHIND), (reader, changed)));
                     }
                     Read::Frames(frames) | Read::Restart(frames) => {
-                        (reader.after, reader.has_begun) = (frames.last, true);
+                        reader.after = frames.last;
+                        reader.has_begun = true;
                         if reader.log.outcome().is_some() && reader.after >= reader.log.last() {
                             let mut held = reader.log.is_end_held.subscribe();
                             let _late = timeout(STORE_TIME, held.wait_for(|held| !held)).await;

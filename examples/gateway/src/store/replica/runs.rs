@@ -1,6 +1,6 @@
 //! Own runs that others read, and runs of others that are read here.
 use super::{Replica, lock};
-use crate::store::{Appended, LogLimits, RunLog, RunRecord, StoreError};
+use crate::store::{AppendOutcome, LogLimits, RunLog, RunRecord, StoreError};
 use agui_types::PROTOCOL_VERSION;
 use agui_types::event::{Event, RunStartedEvent};
 use agui_types::input::RunAgentInput;
@@ -197,17 +197,17 @@ impl Replica {
             let next_copy = Instant::now() + COPY_TIME;
             // An empty part marks the run as open.
             match self.store.append(run, &part, keep).await {
-                Ok(Appended::Taken) if part.has_ended => return true,
-                Ok(Appended::Taken) => {
+                Ok(AppendOutcome::Taken) if part.has_ended => return true,
+                Ok(AppendOutcome::Taken) => {
                     after = part.last();
                     let _ended = timeout_at(next_copy, log.ended()).await;
                 }
-                Ok(Appended::Ended) => {
+                Ok(AppendOutcome::Ended) => {
                     log.end_with(&self.lost(record));
                     return false;
                 }
-                Ok(Appended::Unknown) if forgotten.is_cancelled() => return true,
-                Ok(Appended::Unknown) => {
+                Ok(AppendOutcome::Unknown) if forgotten.is_cancelled() => return true,
+                Ok(AppendOutcome::Unknown) => {
                     // The store has lost its data.
                     let record = log.restate(record);
                     if self.store.begin_run(run, &record).await.is_ok() {

@@ -8,14 +8,14 @@ use mcp_bridge::plugin::{Ask, Outcome};
 use mcp_bridge::server::ToolCall;
 
 /// A call of a tool that asks the user of the conversation.
-pub(super) struct Asking<'a> {
+pub(super) struct UserAsker<'a> {
     pub(super) events: &'a EventHandler,
     pub(super) call: &'a ToolCall,
     pub(super) key: u64,
 }
 
 #[async_trait]
-impl Asker for Asking<'_> {
+impl Asker for UserAsker<'_> {
     async fn ask(&self, session_id: &str, ask: &Ask) -> Outcome {
         let form = match &ask.request {
             ServerRequest::Elicit(params) => match &**params {

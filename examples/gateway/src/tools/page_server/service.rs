@@ -1,7 +1,7 @@
 //! The tools of the page and the server's own, for the agent of one conversation.
-use super::asking::Asking;
+use super::asking::UserAsker;
 use crate::tools::events::{ALIVE_TIME, AUDIT, EventHandler, FromServer, Withdraw};
-use crate::tools::questions::{Held, failed};
+use crate::tools::questions::{CallEnd, failed};
 use crate::tools::toolbox::Toolbox;
 use agui_bridge::frontend_tool::{NewCall, agent_call_id};
 use async_trait::async_trait;
@@ -92,7 +92,7 @@ impl PageService {
                 Err(error) => failed(&error),
             };
         }
-        let asking = Asking { events: &self.events, call, key: withdraw.key };
+        let asking = UserAsker { events: &self.events, call, key: withdraw.key };
         let name = &call.name;
         let arguments = call.arguments.clone();
         let calling = questions.call_held(name, arguments, &self.user, &asking);
@@ -105,14 +105,14 @@ impl PageService {
         };
         let held = tokio::select! {
             held = calling => held,
-            () = alive => Held::Ended(failed("nobody answers")),
+            () = alive => CallEnd::Ended(failed("nobody answers")),
         };
         match held {
-            Held::Done(result) => {
+            CallEnd::Done(result) => {
                 withdraw.is_over = true;
                 result
             }
-            Held::Ended(result) => result,
+            CallEnd::Ended(result) => result,
         }
     }
 }

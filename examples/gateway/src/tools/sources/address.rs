@@ -73,7 +73,7 @@ pub(crate) enum ServerAddress {
 }
 
 /// A connection, and the process that it belongs to.
-pub(crate) struct Connected {
+pub(crate) struct OpenConnection {
     pub(crate) client: McpClient,
     pub(crate) process: Option<AgentProcess>,
 }
@@ -137,7 +137,7 @@ impl ServerAddress {
         &self,
         options: ClientOptions,
         exit_grace: Duration,
-    ) -> Result<Connected, String> {
+    ) -> Result<OpenConnection, String> {
         match self {
             Self::Process(address) => {
                 let transport = address.connect(exit_grace).await.map_err(|it| it.to_string())?;
@@ -147,7 +147,7 @@ impl ServerAddress {
                 let client =
                     McpClient::connect_pipes(incoming, send, options, Arc::new(NoHandler)).await;
                 match client {
-                    Ok(client) => Ok(Connected { client, process: transport.process }),
+                    Ok(client) => Ok(OpenConnection { client, process: transport.process }),
                     Err(error) => Err(explain(error.to_string(), transport.process).await),
                 }
             }
@@ -156,7 +156,7 @@ impl ServerAddress {
                 let handler = Arc::new(NoHandler);
                 let client = McpClient::connect(http, url, options, handler, sign_in.clone()).await;
                 let client = client.map_err(|error| error.to_string())?;
-                Ok(Connected { client, process: None })
+                Ok(OpenConnection { client, process: None })
             }
         }
     }
@@ -191,10 +191,10 @@ mod tests {
     use mcp_bridge_http::CredentialStore;
     use std::sync::Arc;
 
-    struct Nothing;
+    struct NoCredentials;
 
     #[async_trait]
-    impl CredentialStore for Nothing {
+    impl CredentialStore for NoCredentials {
         async fn load(&self) -> Option<Credentials> {
             None
         }
@@ -210,7 +210,7 @@ mod tests {
             let mut auth = AuthOptions::new("test", "");
             auth.metadata_url = metadata_url.map(str::to_owned);
             let server = McpServer::Http(McpServerHttp::new("docs", url, []));
-            let options = SignInOptions { auth, store: Arc::new(Nothing) };
+            let options = SignInOptions { auth, store: Arc::new(NoCredentials) };
             ServerAddress::new(&server, Vec::new(), Some(options))
         };
         for (url, expected) in [

@@ -160,7 +160,8 @@ fn is_class(class: &str, prefixes: &[&str]) -> bool {
 fn in_formats(text: &str, other: &str) -> [Source; 5] {
     let source = |format, text: &str, before: &str, name: &str| {
         let mut source = Source::of(format, text);
-        (source.before, source.name) = (before.into(), name.into());
+        source.before = before.into();
+        source.name = name.into();
         source
     };
     let first = "--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n";
@@ -196,7 +197,8 @@ fn comments_of_javascript_end() {
         for text in texts {
             for format in [Format::Code, Format::Diff] {
                 let mut source = Source::of(format, text);
-                (source.before, source.name) = ("x /* b".into(), name.into());
+                source.before = "x /* b".into();
+                source.name = name.into();
                 is_of_format(&shown(&source)).unwrap_or_else(|why| panic!("{source:?}: {why}"));
             }
         }

@@ -1,6 +1,6 @@
 //! The contract of stores: any steps in any order have the same outcomes as with the memory store.
 use bytes::Bytes;
-use gateway::store::{Appended, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
+use gateway::store::{AppendOutcome, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
 use jsonrpc_core::wire;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             let is_whole = after + u64::from(*count) >= *known;
             let part = LogPart { base, after, frames, has_ended: *ends && is_whole };
             let appended = store.append(&name(run), &part, LONG).await;
-            if let Ok(Appended::Taken) = appended {
+            if let Ok(AppendOutcome::Taken) = appended {
                 *known = part.last().max(*known);
             }
             outcome(appended)

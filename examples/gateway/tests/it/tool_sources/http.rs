@@ -18,10 +18,10 @@ use tokio::time::timeout;
 
 /// A service with a list that changes.
 #[derive(Default)]
-struct Changing(Mutex<Vec<&'static str>>);
+struct ChangingService(Mutex<Vec<&'static str>>);
 
 #[async_trait]
-impl Service for Changing {
+impl Service for ChangingService {
     fn options(&self, _principal: &str) -> Offer {
         let tools = self.0.lock().expect("alive").iter().map(|name| tool(name)).collect::<Vec<_>>();
         Offer::new(Implementation::new("changing", "1"), tools)
@@ -39,8 +39,11 @@ fn tool(name: &str) -> Tool {
 }
 
 /// Serves at an address, with a token.
-async fn serve(listener: TcpListener, tools: &[&'static str]) -> (Arc<Changing>, Arc<Endpoint>) {
-    let service = Arc::new(Changing(Mutex::new(tools.to_vec())));
+async fn serve(
+    listener: TcpListener,
+    tools: &[&'static str],
+) -> (Arc<ChangingService>, Arc<Endpoint>) {
+    let service = Arc::new(ChangingService(Mutex::new(tools.to_vec())));
     let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(|headers: &HeaderMap| {
         (headers.get("authorization")? == "Bearer 7f3a").then(String::new)

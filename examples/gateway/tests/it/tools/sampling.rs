@@ -4,7 +4,7 @@ use acp_types::v1::session_setup::{McpServer, McpServerHttp};
 use agui_bridge::chat_history::ChatToolCall;
 use async_trait::async_trait;
 use gateway::tools::sources::{ServerOptions, ToolServer};
-use gateway::tools::{Called, ModelCaller, OfferedServer, Toolbox};
+use gateway::tools::{CallState, ModelCaller, OfferedServer, Toolbox};
 use jsonrpc_core::{ErrorCode, ErrorObject, wire};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{Role, TextContent};
@@ -21,14 +21,14 @@ use std::sync::{Arc, Mutex};
 
 /// A model that counts its requests.
 #[derive(Default)]
-struct Counting {
+struct CountingModel {
     requests: AtomicU32,
     last: Mutex<Option<CreateMessageRequestParams>>,
     fails: bool,
 }
 
 #[async_trait]
-impl Sampler for Counting {
+impl Sampler for CountingModel {
     async fn sample(
         &self,
         params: &CreateMessageRequestParams,
@@ -62,7 +62,7 @@ async fn ask(count: u32, ctx: PluginContext<NoElicitations>) -> Result<String, P
 }
 
 /// Calls the tool of a server for a model.
-async fn call(count: u32, model: &Counting, sampling: Sampling) -> Result<String, String> {
+async fn call(count: u32, model: &CountingModel, sampling: Sampling) -> Result<String, String> {
     let tool = PluginTool::builder("ask", "1")
         .elicits::<NoElicitations>()
         .execute(move |(), ctx| ask(count, ctx))
@@ -81,14 +81,14 @@ async fn call(count: u32, model: &Counting, sampling: Sampling) -> Result<String
     let request = ChatToolCall::new("c", "asking__ask", "{}");
     let caller = ModelCaller { agent: "a", user: "ada", can_ask: true, model };
     match toolbox.call_for_model(&request, caller, None).await {
-        Called::Done(result) => result,
-        Called::Asks(questions) => panic!("{questions:?}"),
+        CallState::Done(result) => result,
+        CallState::Asks(questions) => panic!("{questions:?}"),
     }
 }
 
 #[tokio::test]
 async fn model_receives_the_whole_request() {
-    let model = Counting::default();
+    let model = CountingModel::default();
     assert_eq!(call(2, &model, Sampling::new()).await.expect("a result"), r#""1" "2""#);
     let params = model.last.lock().expect("a request").take().expect("a request");
     assert_eq!(serde_json::to_value(&params).expect("JSON"), asked());
@@ -97,11 +97,11 @@ async fn model_receives_the_whole_request() {
 #[tokio::test]
 async fn requests_of_a_call_are_limited() {
     let limited = || Sampling::new().with_max_requests(3).with_max_tokens(4);
-    let model = Counting::default();
+    let model = CountingModel::default();
     call(3, &model, limited()).await.expect("a result");
     let params = model.last.lock().expect("a request").take().expect("a request");
     assert_eq!(params.max_tokens.as_u64(), Some(4));
-    let model = Counting::default();
+    let model = CountingModel::default();
     let error = call(4, &model, limited()).await.expect_err("too many");
     assert!(error.contains("a call has at most 3 requests to a model"), "{error}");
     assert_eq!(model.requests.load(SeqCst), 3);
@@ -109,7 +109,7 @@ async fn requests_of_a_call_are_limited() {
 
 #[tokio::test]
 async fn requests_and_responses_pass_the_guards() {
-    let model = Counting::default();
+    let model = CountingModel::default();
     let closed = Sampling::new().with_before(|_, _| Err("it is closed".to_owned()));
     let error = call(1, &model, closed).await.expect_err("rejected");
     assert!(error.contains("it is closed"), "{error}");
@@ -123,7 +123,7 @@ async fn requests_and_responses_pass_the_guards() {
 
 #[tokio::test]
 async fn reason_of_the_model_is_that_of_the_call() {
-    let model = Counting { fails: true, ..Counting::default() };
+    let model = CountingModel { fails: true, ..CountingModel::default() };
     let error = call(1, &model, Sampling::new().with_max_requests(2)).await.expect_err("no answer");
     assert_eq!(error, "the model has not answered the tool: it sleeps");
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Calls without a result.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct AskingCalls {
     /// The call and its user, in the order of the calls.
     calls: Vec<(Value, String)>,
     /// Number of questions so far.
@@ -17,7 +17,7 @@ fn send(message: &Value) {
     println!("{message}");
 }
 
-impl Asking {
+impl AskingCalls {
     /// A call with the argument `waits` is not asked about before the next one without it.
     pub(super) fn handle(&mut self, line: &str) {
         let message: Value = serde_json::from_str(line).expect("JSON");

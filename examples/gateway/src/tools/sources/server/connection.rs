@@ -1,7 +1,7 @@
 //! One connection to a server: the task that keeps it, and the calls that use it.
 use super::{ServerOptions, Unavailable};
 use crate::fair_queue::Place;
-use crate::tools::sources::address::{Connected, ServerAddress, explain};
+use crate::tools::sources::address::{OpenConnection, ServerAddress, explain};
 use mcp_bridge::client::{CallError, ClientOptions, ServerDescription};
 use mcp_bridge::mcp::capabilities::{
     ClientCapabilities, ElicitationCapability, ListChangedCapability, SamplingCapability,
@@ -327,7 +327,7 @@ impl Connection {
                 return self.failed(task, format!("no answer within {seconds} seconds"));
             }
         };
-        let Connected { client, process } = connected;
+        let OpenConnection { client, process } = connected;
         let client = Arc::new(client);
         let is_first = self.state.borrow().connections == 0;
         self.modify(task, |state| {
@@ -391,7 +391,7 @@ impl Connection {
     }
 
     /// Connects, and publishes the tools.
-    async fn connect(&self) -> Result<Connected, String> {
+    async fn connect(&self) -> Result<OpenConnection, String> {
         let mut capabilities = ClientCapabilities::new();
         capabilities.elicitation = Some(ElicitationCapability::new());
         capabilities.sampling = self.options.can_sample.then(SamplingCapability::new);
@@ -399,7 +399,7 @@ impl Connection {
         options.is_shared = self.options.is_shared;
         let connected = self.address.connect(options, self.options.exit_grace).await?;
         if let Err(error) = self.list(&connected.client).await {
-            let Connected { client, process } = connected;
+            let OpenConnection { client, process } = connected;
             drop(client);
             return Err(explain(format!("it does not list its tools: {error}"), process).await);
         }

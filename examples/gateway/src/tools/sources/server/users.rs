@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Users {
     /// Lists the tools, and serves the first user; all users of a shared connection.
     first: Arc<Connection>,
-    assigned: Mutex<Assigned>,
+    assigned: Mutex<UserConnections>,
     /// Turns on a shared connection.
     turns: Arc<FairQueue>,
 }
 
 /// The connections by user.
 #[derive(Default)]
-struct Assigned {
+struct UserConnections {
     /// The user of the connection that lists the tools.
     first: Option<String>,
     others: BTreeMap<String, Arc<Connection>>,
@@ -45,12 +45,12 @@ impl Users {
         &self.first
     }
 
-    fn assigned(&self) -> MutexGuard<'_, Assigned> {
+    fn assigned(&self) -> MutexGuard<'_, UserConnections> {
         self.assigned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the connection of a user, which may be closed.
-    fn connection(&self, assigned: &mut Assigned, user: &str) -> Arc<Connection> {
+    fn connection(&self, assigned: &mut UserConnections, user: &str) -> Arc<Connection> {
         let options = self.first.options();
         if options.is_shared || assigned.first.get_or_insert_with(|| user.to_owned()) == user {
             return self.first.clone();
@@ -99,7 +99,7 @@ impl Users {
     }
 
     /// Closes the connection that was not used for the longest time, if there are too many.
-    fn make_room(&self, assigned: &Assigned) -> Result<(), Unavailable> {
+    fn make_room(&self, assigned: &UserConnections) -> Result<(), Unavailable> {
         let limit = self.first.options().max_connections;
         let open = || assigned.others.values().filter(|connection| connection.is_running());
         if open().count() < limit {
