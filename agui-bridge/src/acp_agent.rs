@@ -47,7 +47,7 @@
 //! | `ACTIVITY_SNAPSHOT` `acp.tool` | `tool_call_update`: title, kind, locations, diffs |
 //! | `ACTIVITY_SNAPSHOT` `PLAN`, `CUSTOM` `acp.plan` | `plan` |
 //! | `ACTIVITY_SNAPSHOT` and `CUSTOM` `acp.content` | `agent_message_chunk` with that content |
-//! | `CUSTOM` `acp.usage`, `acp.commands`, `acp.mode`, `acp.config_options`, `acp.session_info` | the update of that kind |
+//! | `CUSTOM` `acp.usage`, `acp.commands`, `acp.mode`, `acp.config_options`, `acp.suggestions`, `acp.session_info` | the update of that kind |
 //! | `CUSTOM` `acp.notice`, `acp.compaction` | the update, for clients that declare support |
 //! | `MESSAGES_SNAPSHOT` | assistant messages that were not streamed, as chunks |
 //! | `STATE_SNAPSHOT`, `STATE_DELTA` | none; the next input has the state |

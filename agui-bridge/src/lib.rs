@@ -142,8 +142,10 @@
 //! | `available_commands_update` | `CUSTOM` `acp.commands`, or state `/acp/commands` | `CUSTOM` |
 //! | `current_mode_update` | `CUSTOM` `acp.mode`, or state `/acp/mode` | `CUSTOM` |
 //! | `config_option_update` | `CUSTOM` `acp.config_options`, or state `/acp/configOptions` | `CUSTOM` |
+//! | `prompt_suggestions_update` | `CUSTOM` `acp.suggestions`, or state `/acp/suggestions` | `CUSTOM` |
 //! | `session_info_update` | `CUSTOM` `acp.session_info`, and state `/acp/session` | `CUSTOM` |
 //! | `notice` | `CUSTOM` `acp.notice` | the same |
+//! | `cursor_update` | `CUSTOM` `acp.cursor` | the same |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
 //! | an extension notification, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
 //! | updates while no run is open | the same events, at the beginning of the next run | the same |

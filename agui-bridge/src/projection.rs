@@ -177,6 +177,7 @@ fn place(kind: Kind) -> (&'static str, Option<&'static str>) {
         Kind::Commands => ("commands", Some("availableCommands")),
         Kind::Mode => ("mode", Some("currentModeId")),
         Kind::ConfigOptions => ("configOptions", Some("configOptions")),
+        Kind::Suggestions => ("suggestions", Some("suggestions")),
         Kind::SessionInfo => ("session", None),
         Kind::Usage => ("usage", None),
     }

@@ -51,8 +51,10 @@ impl SessionFacts {
     /// | `available_commands_update` | `acp.commands` | the same | `/acp/commands`, the list |
     /// | `current_mode_update` | `acp.mode` | the same | `/acp/mode`, the id |
     /// | `config_option_update` | `acp.config_options` | the same | `/acp/configOptions`, the list |
+    /// | `prompt_suggestions_update` | `acp.suggestions` | the same | `/acp/suggestions`, the list |
     /// | `session_info_update` | `acp.session_info` | the same | `/acp/session`, and the event |
     /// | `notice` | `acp.notice` | the same | |
+    /// | `cursor_update` | `acp.cursor` | the same | |
     /// | any other | `acp.unknown` | the update with its tag | |
     pub(crate) fn handle_update(
         &mut self,
@@ -70,12 +72,18 @@ impl SessionFacts {
             SessionUpdate::ConfigOptionUpdate(options) => {
                 (Kind::ConfigOptions, json::bounded(options, limit))
             }
+            SessionUpdate::PromptSuggestionsUpdate(suggestions) => {
+                (Kind::Suggestions, json::bounded(suggestions, limit))
+            }
             SessionUpdate::SessionInfoUpdate(info) => {
                 self.projection.merge_session(frame, out, info);
                 (Kind::SessionInfo, json::bounded(info, limit))
             }
             SessionUpdate::Notice(notice) => {
                 return out.custom(frame, "acp.notice", json::bounded(notice, limit));
+            }
+            SessionUpdate::CursorUpdate(cursor) => {
+                return out.custom(frame, "acp.cursor", json::bounded(cursor, limit));
             }
             other => return out.custom(frame, "acp.unknown", json::bounded(other, limit)),
         };

@@ -39,6 +39,7 @@ pub(crate) enum Kind {
     Commands,
     Mode,
     ConfigOptions,
+    Suggestions,
     SessionInfo,
     Usage,
 }
@@ -114,12 +115,14 @@ impl Update {
                 SessionUpdate::AvailableCommandsUpdate(_) => Some(Kind::Commands),
                 SessionUpdate::CurrentModeUpdate(_) => Some(Kind::Mode),
                 SessionUpdate::ConfigOptionUpdate(_) => Some(Kind::ConfigOptions),
+                SessionUpdate::PromptSuggestionsUpdate(_) => Some(Kind::Suggestions),
                 SessionUpdate::UsageUpdate(_) => Some(Kind::Usage),
                 _ => None,
             },
             Self::V2(notification) => match notification.update {
                 SessionUpdateV2::AvailableCommandsUpdate(_) => Some(Kind::Commands),
                 SessionUpdateV2::ConfigOptionUpdate(_) => Some(Kind::ConfigOptions),
+                SessionUpdateV2::PromptSuggestionsUpdate(_) => Some(Kind::Suggestions),
                 SessionUpdateV2::UsageUpdate(_) => Some(Kind::Usage),
                 _ => None,
             },
@@ -184,6 +187,7 @@ impl Kind {
             Self::Commands => "acp.commands",
             Self::Mode => "acp.mode",
             Self::ConfigOptions => "acp.config_options",
+            Self::Suggestions => "acp.suggestions",
             Self::SessionInfo => "acp.session_info",
             Self::Usage => "acp.usage",
         }

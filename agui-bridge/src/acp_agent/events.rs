@@ -21,11 +21,12 @@ pub(super) enum Speaker {
 }
 
 /// Custom events that have an update without its tag as their value.
-const UPDATES: [(&str, &str); 7] = [
+const UPDATES: [(&str, &str); 8] = [
     ("acp.usage", "usage_update"),
     ("acp.commands", "available_commands_update"),
     ("acp.mode", "current_mode_update"),
     ("acp.config_options", "config_option_update"),
+    ("acp.suggestions", "prompt_suggestions_update"),
     ("acp.session_info", "session_info_update"),
     ("acp.notice", "notice"),
     ("acp.plan", "plan"),
@@ -179,6 +180,9 @@ impl AcpAgent {
         let session = self.options.client.session.as_ref();
         let taken = match &update {
             SessionUpdate::Notice(_) => session.is_some_and(|session| session.notices.is_some()),
+            SessionUpdate::PromptSuggestionsUpdate(_) => {
+                session.is_some_and(|session| session.prompt_suggestions.is_some())
+            }
             SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_) => {
                 session.is_some_and(|session| session.compaction.is_some())
             }

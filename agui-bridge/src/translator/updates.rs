@@ -217,6 +217,10 @@ impl Translator {
             SessionUpdateV2::ConfigOptionUpdate(options) => {
                 self.session.show(&frame, out, Kind::ConfigOptions, json::bounded(&options, limit));
             }
+            SessionUpdateV2::PromptSuggestionsUpdate(suggestions) => {
+                let value = json::bounded(&suggestions, limit);
+                self.session.show(&frame, out, Kind::Suggestions, value);
+            }
             other => match as_v1(other) {
                 Ok(update) => self.translate_v1(lane, notification.session_id.as_str(), update),
                 Err(other) => out.custom(&frame, "acp.unknown", json::bounded(&other, limit)),

@@ -125,6 +125,7 @@ pub(crate) fn upsert() -> impl Strategy<Value = Value> {
         1 => select(vec!["ask", "code"])
             .prop_map(|mode| json!({"sessionUpdate": "current_mode_update", "currentModeId": mode})),
         1 => Just(json!({"sessionUpdate": "config_option_update", "configOptions": [option]})),
+        1 => Just(json!({"sessionUpdate": "prompt_suggestions_update", "suggestions": [{"prompt": [{"type": "text", "text": "p"}]}]})),
         1 => Just(json!({"sessionUpdate": "session_info_update", "title": null})),
     ]
 }
@@ -172,6 +173,7 @@ pub(crate) fn update() -> impl Strategy<Value = Value> {
         6 => upsert(),
         3 => of_several(),
         1 => Just(json!({"sessionUpdate": "notice", "severity": "info", "title": "n"})),
+        1 => Just(json!({"sessionUpdate": "cursor_update", "cursorId": "c", "capabilities": {"fork": {}}})),
         1 => Just(json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"})),
         1 => Just(json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c", "content": summary})),
         1 => Just(json!({"sessionUpdate": "newer_update", "anything": [1]})),
@@ -236,6 +238,8 @@ pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
         json!({"sessionUpdate": "session_message", "messageId": "A", "content": [summary]}),
         json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
         json!({"sessionUpdate": "config_option_update", "configOptions": []}),
+        json!({"sessionUpdate": "prompt_suggestions_update", "suggestions": []}),
+        json!({"sessionUpdate": "cursor_update", "cursorId": "c", "capabilities": {"fork": {}}}),
         json!({"sessionUpdate": "session_info_update", "title": "T"}),
         json!({"sessionUpdate": "notice", "severity": "info", "title": "n"}),
         json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"}),

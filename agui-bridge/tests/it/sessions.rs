@@ -43,6 +43,17 @@ fn each_update_has_an_event() {
             json!({"configOptions": [{"id": "o", "name": "O", "type": "boolean", "currentValue": true}]}),
         ),
         (
+            "prompt_suggestions_update",
+            "acp.suggestions",
+            json!({"suggestions": [{"prompt": [{"type": "text", "text": "Run the tests"}]}]}),
+        ),
+        (
+            "cursor_update",
+            "acp.cursor",
+            json!({"cursorId": "c", "anchor": {"type": "agent_message", "messageId": "m", "position": "after"},
+                "capabilities": {"fork": {}}}),
+        ),
+        (
             "session_info_update",
             "acp.session_info",
             json!({"title": null, "updatedAt": "2026-01-01T00:00:00Z"}),
