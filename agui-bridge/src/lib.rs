@@ -146,6 +146,7 @@
 //! | `session_info_update` | `CUSTOM` `acp.session_info`, and state `/acp/session` | `CUSTOM` |
 //! | `notice` | `CUSTOM` `acp.notice` | the same |
 //! | `cursor_update` | `CUSTOM` `acp.cursor` | the same |
+//! | `replay_complete` (v2) | none | none |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
 //! | an extension notification, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
 //! | updates while no run is open | the same events, at the beginning of the next run | the same |

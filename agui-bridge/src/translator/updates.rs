@@ -217,6 +217,8 @@ impl Translator {
             SessionUpdateV2::ConfigOptionUpdate(options) => {
                 self.session.show(&frame, out, Kind::ConfigOptions, json::bounded(&options, limit));
             }
+            // What it ends is shown with the response that follows.
+            SessionUpdateV2::ReplayComplete(_) => {}
             SessionUpdateV2::PromptSuggestionsUpdate(suggestions) => {
                 let value = json::bounded(&suggestions, limit);
                 self.session.show(&frame, out, Kind::Suggestions, value);

@@ -240,6 +240,7 @@ pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
         json!({"sessionUpdate": "config_option_update", "configOptions": []}),
         json!({"sessionUpdate": "prompt_suggestions_update", "suggestions": []}),
         json!({"sessionUpdate": "cursor_update", "cursorId": "c", "capabilities": {"fork": {}}}),
+        json!({"sessionUpdate": "replay_complete"}),
         json!({"sessionUpdate": "session_info_update", "title": "T"}),
         json!({"sessionUpdate": "notice", "severity": "info", "title": "n"}),
         json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"}),
