@@ -19,7 +19,7 @@ pub mod shim;
 pub mod sources;
 pub mod toolbox;
 
-pub use events::{EventHandler, FromServer, ToolQuestion};
+pub use events::{EventHandler, FromServer};
 pub use page_server::{PageServer, PageServers};
 pub use questions::{CallState, MAX_SAMPLES, Questions, ResumeError};
 pub use relay::traced_meta;

@@ -6,7 +6,7 @@ use crate::hub::variables::Variables;
 use crate::tools::FromServer;
 use acp_types::client::{self, AgentResponse, Call, CallError, CallKey, Initialized, Received};
 use acp_types::v1::authentication::AuthenticateRequest;
-use agui_bridge::conversation::{Acceptance, ToolQuestion};
+use agui_bridge::conversation::Acceptance;
 use agui_bridge::hub::Hub;
 use agui_bridge::{CancelReason, Failure};
 use std::collections::BTreeMap;
@@ -193,13 +193,9 @@ impl State {
                 }
             }
             FromServer::Ask { key, question, reply } => {
-                let crate::tools::ToolQuestion { tool, agent_id, message, schema, meta } =
-                    *question;
-                let mut question = ToolQuestion::new(tool, message, schema);
-                question.agent_id = agent_id;
-                question.meta = meta;
-                let asked =
-                    self.hub.with_conversation(thread, now, |it| it.handle_question(question, now));
+                let asked = self
+                    .hub
+                    .with_conversation(thread, now, |it| it.handle_question(*question, now));
                 // A question that is not taken has no answer, which drops the sender.
                 if let Some(Ok(question)) = asked {
                     state.questions.insert(question, (key, reply));

@@ -1,7 +1,7 @@
 //! What the MCP servers of a conversation report to it, and the questions of their tools to its
 //! user.
-use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
-use acp_types::v1::tool_calls::ToolCallId;
+use acp_types::v1::elicitation::ElicitationAction;
+use agui_bridge::conversation::ToolQuestion;
 use agui_bridge::frontend_tool::{NewCall, agent_call_id};
 use jsonrpc_core::wire::{Extra, Meta, Raw};
 use mcp_bridge::context::ModelContext;
@@ -53,21 +53,6 @@ pub enum FromServer {
     Withdrawn(u64),
 }
 
-/// A question of a tool to the user.
-#[derive(Clone, Debug)]
-pub struct ToolQuestion {
-    /// Name of the tool.
-    pub tool: String,
-    /// The agent's own id of the call, if given.
-    pub agent_id: Option<ToolCallId>,
-    /// The question.
-    pub message: String,
-    /// The form of the answer.
-    pub schema: ElicitationSchema,
-    /// Context of the question.
-    pub meta: Option<Meta>,
-}
-
 /// Reports a cancelled call, unless it is over.
 pub(crate) struct Withdraw<'a> {
     pub(crate) events: &'a EventHandler,
@@ -102,13 +87,11 @@ pub(crate) fn tool_question(
             meta.insert(name, value);
         }
     }
-    Ok(ToolQuestion {
-        tool: tool.to_owned(),
-        agent_id: call.and_then(agent_call_id),
-        message: form.message.clone(),
-        schema: form.requested_schema.decode().map_err(|error| error.to_string())?,
-        meta: Some(Meta::from(&meta)),
-    })
+    let schema = form.requested_schema.decode().map_err(|error| error.to_string())?;
+    let mut question = ToolQuestion::new(tool, &*form.message, schema);
+    question.agent_id = call.and_then(agent_call_id);
+    question.meta = Some(Meta::from(&meta));
+    Ok(question)
 }
 
 /// Asks the user of the conversation. Returns the answer, or a cancellation without one.
