@@ -51,13 +51,22 @@ pub struct Logins {
     attempts: Mutex<BTreeMap<(String, String), Arc<Attempt>>>,
 }
 
+/// What a user has to do before an agent can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum AgentState {
+    Ready,
+    NeedsLogin,
+    NotInstalled,
+}
+
 /// An agent for the list of a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct AgentEntry {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    state: &'static str,
+    state: AgentState,
     /// How the agent is installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     install: Option<String>,
@@ -80,7 +89,7 @@ pub(crate) struct List {
 pub(crate) struct LoginDescription {
     /// Whether a login can begin.
     enabled: bool,
-    state: &'static str,
+    state: AgentState,
     methods: Vec<Method>,
     /// Whether the agent supports `logout`.
     logout: bool,
@@ -105,10 +114,10 @@ impl LoginAgent {
     }
 
     /// Returns the state of the user's agent.
-    fn state(&self, user: &str) -> &'static str {
+    fn state(&self, user: &str) -> AgentState {
         let agent = self.users.as_ref().and_then(|users| users.find(user));
         let needs_login = agent.is_some_and(|agent| agent.connection.needs_login());
-        if needs_login { "needs-login" } else { "ready" }
+        if needs_login { AgentState::NeedsLogin } else { AgentState::Ready }
     }
 
     fn listed(&self, user: &str) -> AgentEntry {
@@ -170,7 +179,7 @@ impl Logins {
     pub fn needing_login(&self) -> Vec<&str> {
         let is_shared = |agent: &&LoginAgent| agent.login("other").1.is_empty();
         let needing = self.agents.iter().filter(is_shared);
-        let needing = needing.filter(|agent| agent.state("") == "needs-login");
+        let needing = needing.filter(|agent| agent.state("") == AgentState::NeedsLogin);
         needing.map(|agent| agent.name.as_str()).collect()
     }
 
@@ -178,7 +187,7 @@ impl Logins {
         let missing = self.missing.iter().map(|agent| AgentEntry {
             name: agent.id.clone(),
             title: Some(agent.title.clone()),
-            state: "not-installed",
+            state: AgentState::NotInstalled,
             install: Some(agent.install_hint()),
             logout: false,
         });
@@ -201,7 +210,7 @@ impl Logins {
             let status = connection.call(call).await.ok().and_then(|it| status_of(it.value));
             if let Some(status) = status {
                 if matches!(status.state.or_unknown(), AuthState::Unauthenticated) {
-                    state = "needs-login";
+                    state = AgentState::NeedsLogin;
                 }
                 let labels = status.accounts.iter().flatten();
                 accounts = labels.map(|account| excerpt(&account.label, MAX_NAME)).collect();
