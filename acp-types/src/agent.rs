@@ -30,7 +30,7 @@
 //!   [`Limits::prompt_keys`]. An agent that resumes sessions on other connections remembers them
 //!   itself: prompts of other connections are reported.
 //! - The response to a `session/resume` with `replayFrom` follows a `replay_complete`. The machine
-//!   sends it unless the agent does.
+//!   sends it unless the agent does, and repeats the last `state_update` after it.
 //! - A `state_update` before the response to `session/new` or `session/fork` is sent again after
 //!   it, if the session still works.
 //!

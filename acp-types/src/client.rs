@@ -101,6 +101,7 @@ pub use prompt::{Prompt, PromptContent};
 use crate::endpoint::{Bounds, Endpoint};
 use crate::inbox::Room;
 use crate::v1::session_setup::SessionId;
+use crate::v2::prompt_lifecycle::IdempotencyKey;
 use alloc::borrow::Cow;
 use core::time::Duration;
 use jsonrpc_core::RequestId;
@@ -187,6 +188,12 @@ impl Connection {
     /// Returns the id of a session, once known.
     pub fn session_id(&self, session: SessionKey) -> Option<&str> {
         self.sessions.get(session)?.id()
+    }
+
+    /// Returns the `idempotencyKey` of a session's turn, until the end of the turn is polled. With it
+    /// the prompt can be [repeated](Prompt::with_idempotency_key) on another connection.
+    pub fn prompt_key(&self, session: SessionKey) -> Option<&IdempotencyKey> {
+        self.sessions.get(session)?.prompt_key()
     }
 
     /// Returns the id of an open request of the agent.

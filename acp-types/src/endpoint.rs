@@ -16,7 +16,7 @@ pub use received::Received;
 
 pub(crate) use diagnostics::Diagnostics;
 pub(crate) use outgoing::{Closing, Outgoing, line, notification};
-pub(crate) use received::{raw_or_empty, session_id};
+pub(crate) use received::{raw_or_empty, session_id, string};
 
 use crate::inbox::{Inbox, Room, Weigh};
 use crate::ordered::Ordered;

@@ -1,13 +1,12 @@
 //! Inputs: lines, time, and the end of the connection.
 use super::event::Waiting;
 use super::openings::Surroundings;
-use super::question::string;
 use super::version;
 use super::{
     Answered, CallError, CallKey, ClientNotification, ClientRequest, ClientResponse, CloseReason,
     Connection, Kind, OpenRequest, Problem, PromptKey, Purpose, Received, RequestKey,
 };
-use crate::endpoint::{Refusal, raw_or_empty, session_id};
+use crate::endpoint::{Refusal, raw_or_empty, session_id, string};
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use crate::v2::dispatch;
@@ -172,7 +171,7 @@ impl Connection {
             self.stop(session);
         }
         let Surroundings { before, after } = self.openings.end(key, outcome.as_ref().ok());
-        if let Some(line) = before {
+        for line in before {
             self.base.outgoing.push_line(line, Purpose::Notification);
         }
         self.base.respond(key, &id, outcome.clone());

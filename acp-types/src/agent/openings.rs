@@ -3,8 +3,7 @@
 //!
 //! Spec: [Resuming Sessions](https://agentclientprotocol.com/protocol/v2/session-setup#resuming-sessions)
 use super::RequestKey;
-use super::question::string;
-use crate::endpoint::notification;
+use crate::endpoint::{notification, string};
 use crate::ordered::Ordered;
 use crate::v1::session_setup::SessionId;
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
@@ -27,14 +26,18 @@ pub(super) struct Openings {
 enum Opening {
     /// The response names the session.
     Unnamed,
-    /// A replay of this session without an end.
-    Replay(SessionId),
+    /// A replay without an end.
+    Replay {
+        session: SessionId,
+        /// The last `state_update` of the session.
+        state: Option<Vec<u8>>,
+    },
 }
 
 /// Lines before and after the response to an opening.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings {
-    pub(super) before: Option<Vec<u8>>,
+    pub(super) before: Vec<Vec<u8>>,
     pub(super) after: Option<Vec<u8>>,
 }
 
@@ -47,7 +50,7 @@ impl Openings {
                 let starts = find_member(params, &["replayFrom"]).filter(|from| *from != "null");
                 let id = starts.and_then(|_| string(params, &["sessionId"]));
                 let Some(id) = id else { return };
-                Opening::Replay(SessionId::from(&*id))
+                Opening::Replay { session: SessionId::from(&*id), state: None }
             }
             _ => return,
         };
@@ -64,10 +67,14 @@ impl Openings {
         let params = params.get();
         let Some(id) = string(params, &["sessionId"]) else { return };
         match string(params, &["update", "sessionUpdate"]).as_deref() {
-            Some("replay_complete") => self.open.retain(
-                |_, opening| !matches!(opening, Opening::Replay(session) if session.as_str() == id),
-            ),
+            Some("replay_complete") => self.open.retain(|_, opening| !opening.replays(&id)),
             Some("state_update") => {
+                for (_, opening) in self.open.iter_mut().filter(|(_, opening)| opening.replays(&id))
+                {
+                    if let Opening::Replay { state, .. } = opening {
+                        *state = Some(line.to_vec());
+                    }
+                }
                 self.states.remove(&*id);
                 let state = string(params, &["update", "state"]);
                 if state.is_some_and(|state| state != "idle") {
@@ -83,16 +90,18 @@ impl Openings {
         let mut lines = Surroundings::default();
         let Some(opening) = self.open.remove(&key) else { return lines };
         match opening {
-            Opening::Replay(session) if result.is_some() => {
+            Opening::Replay { session, state } if result.is_some() => {
                 let end = SessionUpdate::ReplayComplete(ReplayComplete::new());
                 let end = UpdateSessionNotification::new(session.as_str(), end);
-                lines.before = Some(notification(&end));
+                lines.before.push(notification(&end));
+                // The current state follows the replay.
+                lines.before.extend(state);
             }
             Opening::Unnamed => {
                 let id = result.and_then(|result| string(result.as_str(), &["sessionId"]));
                 lines.after = id.and_then(|id| self.states.remove(&*id));
             }
-            Opening::Replay(_) => {}
+            Opening::Replay { .. } => {}
         }
         if self.open.len() == 0 {
             self.states.clear();
@@ -102,5 +111,12 @@ impl Openings {
 
     pub(super) fn clear(&mut self) {
         *self = Self::default();
+    }
+}
+
+impl Opening {
+    /// Returns whether this is a replay of the session.
+    fn replays(&self, id: &str) -> bool {
+        matches!(self, Self::Replay { session, .. } if session.as_str() == id)
     }
 }

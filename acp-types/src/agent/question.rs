@@ -1,12 +1,11 @@
 //! Calls that belong to the work of a session.
 use super::{Call, CallError};
-use crate::endpoint::session_id;
+use crate::endpoint::{session_id, string};
 use crate::shared::permissions::{PermissionOption, PermissionOptionId};
 use crate::v1::session_setup::SessionId;
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use jsonrpc_core::find_member;
 use jsonrpc_core::wire::{Decoded, Mode, decode_with};
-use jsonrpc_core::{JsonStr, find_member};
 use serde_json::value::RawValue;
 
 /// A call that belongs to the work of a session, until its end.
@@ -50,9 +49,4 @@ fn offered(params: &RawValue) -> Option<Vec<PermissionOptionId>> {
     let Decoded { value, .. } =
         decode_with::<Vec<PermissionOption>>(options, Mode::SpecLenient).ok()?;
     Some(value.into_iter().map(|option| option.option_id).collect())
-}
-
-/// Returns a string of a JSON text.
-pub(super) fn string<'a>(text: &'a str, path: &[&str]) -> Option<Cow<'a, str>> {
-    JsonStr::new(find_member(text, path)?)?.decode()
 }

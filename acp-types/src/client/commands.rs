@@ -1,6 +1,6 @@
 //! Commands of the program: sessions, prompts, calls, replies.
 use super::session::{Opening, Session, Stage, Turn};
-use super::waiting::{Kept, Waiting};
+use super::waiting::{Replay, Waiting};
 use super::{
     Answered, Base, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
     Purpose, Reply, RequestKey, SessionKey, Spoken, Token, Transmit, TurnError, TurnKey,
@@ -82,16 +82,19 @@ impl Connection {
         let is_held = self.spoken == Spoken::Unknown;
         let request = send(&mut self.base, is_held, token, purpose, open.call, deadline)?;
         let replay = open.session_id.map(|id| {
-            let mut kept = Kept::default();
             let room = self.replay_room();
-            self.early.take(&id).for_each(|update| kept.push(update, room));
-            (id, kept)
+            let mut replay = Replay::new(id.clone());
+            self.early.take(&id).for_each(|update| replay.push(update, room));
+            replay
         });
         Ok(Opening { request, is_v2: open.is_v2, replay })
     }
 
     /// Sends a prompt, which begins a turn.
     /// [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded) follows.
+    ///
+    /// In version 2 a prompt with the key of an earlier one repeats it. If the session has worked on
+    /// it already, the turn ends with the last idle state.
     ///
     /// # Errors
     /// The session is not open, has a turn with an end that was not polled, or speaks another
@@ -107,10 +110,13 @@ impl Connection {
             return Err(PromptError::TurnOpen(turn));
         }
         let Stage::Open(id) = &state.stage else { return Err(PromptError::NotOpen) };
-        let Prompt { content, meta } = prompt;
+        let id = id.clone();
+        let turn = TurnKey::new(self.base.number());
+        let Prompt { content, meta, idempotency_key } = prompt;
+        let mut prompt_key = None;
         let params = match (content, self.spoken.is_v2()) {
             (PromptContent::V1(content), false) => {
-                let mut request = v1::prompt_turn::PromptRequest::new(id.clone(), content);
+                let mut request = v1::prompt_turn::PromptRequest::new(id, content);
                 request.meta = meta;
                 Raw::of(&request)
             }
@@ -118,11 +124,12 @@ impl Connection {
                 let id = v2::session_setup::SessionId::from(id.as_str());
                 let mut request = v2::prompt_lifecycle::PromptRequest::new(id, content);
                 request.meta = meta;
+                prompt_key = idempotency_key.or_else(|| self.options.prompt_key(turn.get()));
+                request.idempotency_key.clone_from(&prompt_key);
                 Raw::of(&request)
             }
             _ => return Err(PromptError::Version),
         };
-        let turn = TurnKey::new(self.base.number());
         let deadline = now.saturating_add(self.options.turn_timeout);
         // The turn has a timer of its own.
         let token = Token::Prompt(session, turn);
@@ -130,7 +137,7 @@ impl Connection {
         let id = self.base.peer.register(token, None).map_err(|_| PromptError::NotOpen)?;
         let request = Request::new(id.clone(), "session/prompt", params.as_ref());
         self.base.outgoing.push(request, purpose);
-        self.sessions.begin_turn(session, Turn::new(turn, id, deadline));
+        self.sessions.begin_turn(session, Turn::new(turn, id, deadline, prompt_key));
         Ok(turn)
     }
 

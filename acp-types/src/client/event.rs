@@ -54,7 +54,8 @@ pub enum SessionEvent {
     Withdrawn(RequestKey),
     /// Another notification of the session: an extension.
     Notification(Box<Received<AgentNotification>>),
-    /// Version 2: the prompt was accepted as a message with this id. The turn continues.
+    /// Version 2: the prompt was accepted as a message with this id. The turn continues. A repeated
+    /// prompt has the id of the first one.
     PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
     /// The end of a turn.
     TurnEnded(TurnKey, Result<Received<TurnEnd>, TurnError>),
@@ -112,7 +113,9 @@ pub struct Opened {
     /// The response. Responses to `session/load`, `session/resume` and `session/fork` have the form
     /// of `session/new`, with the same members.
     pub response: Received<NewSessionResponse>,
-    /// Updates before the response, for a loaded or resumed session: its kept history.
+    /// Updates before the response, for a loaded or resumed session: its kept history. In version 2
+    /// it ends with `replay_complete`, if the agent sends that: later updates before the response
+    /// are [`SessionEvent::Update`]s.
     pub replay: Vec<Received<Update>>,
     /// Number of updates that are missing at the beginning of [`replay`](Self::replay).
     pub left_out: u64,

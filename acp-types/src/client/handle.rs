@@ -5,16 +5,18 @@ use super::{
     CallError, CloseReason, Connection, Diagnostic, Limits, RequestKey, SessionKey, Token,
     TurnError,
 };
+use crate::endpoint::string;
 use crate::inbox::Room;
 use crate::spoken;
 use crate::v1::session_setup::SessionId;
+use crate::v2::prompt_lifecycle::MessageId;
 use crate::{v1, v2};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::{Decoded, Raw};
-use jsonrpc_core::{Incoming, JsonStr, Kind as MessageKind, Peeked, Peer, find_member, peek};
+use jsonrpc_core::{Incoming, JsonStr, Kind as MessageKind, Peeked, Peer, peek};
 use serde_json::value::RawValue;
 
 impl Connection {
@@ -126,10 +128,19 @@ impl Connection {
             return;
         };
         let Some(key) = self.sessions.find(&id) else { return self.keep_early(&id, params) };
+        self.handle_known(key, &tag, params);
+    }
+
+    /// Handles an update of a session with a name.
+    pub(super) fn handle_known(&mut self, key: SessionKey, tag: &str, params: &RawValue) {
         self.deliver(key, Raw::from(params));
-        match &*tag {
+        match tag {
             "subagent_update" => self.own(key, params),
-            "state_update" if self.spoken.is_v2() => self.handle_state(key, params),
+            "state_update" | "replay_complete" | "user_message" | "user_message_chunk"
+                if self.spoken.is_v2() =>
+            {
+                self.handle_progress(key, tag, params);
+            }
             _ => {}
         }
     }
@@ -138,15 +149,14 @@ impl Connection {
     fn deliver(&mut self, key: SessionKey, update: Raw) {
         let room = self.replay_room();
         match self.sessions.replay(key) {
-            Some(kept) => kept.push(update, room),
+            Some(replay) => replay.push(update, room),
             None => self.sessions.push(key, Waiting::Update(update)),
         }
     }
 
     /// Records that a session owns another.
     fn own(&mut self, key: SessionKey, params: &RawValue) {
-        let id = find_member(params.get(), &["update", "sessionId"]);
-        let Some(id) = id.and_then(JsonStr::new).and_then(|id| id.decode()) else { return };
+        let Some(id) = string(params.get(), &["update", "sessionId"]) else { return };
         let id = SessionId::from(&*id);
         if self.sessions.own(key, &id, self.options.limits.sessions) {
             for update in self.early.take(&id) {
@@ -155,14 +165,33 @@ impl Connection {
         }
     }
 
-    fn handle_state(&mut self, key: SessionKey, params: &RawValue) {
+    /// Version 2: handles what changes the turn or the replay of a session.
+    fn handle_progress(&mut self, key: SessionKey, tag: &str, params: &RawValue) {
         use v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
-        let is_own = |id: &str| self.sessions.get(key).and_then(|session| session.id()) == Some(id);
-        if let Ok(Decoded { value, .. }) = read::<UpdateSessionNotification>(params.get())
-            && is_own(value.session_id.as_str())
-            && let SessionUpdate::StateUpdate(state) = value.update
-        {
-            self.sessions.change_state(key, super::Received::new(state, Raw::from(params)));
+        let session = self.sessions.get(key).and_then(|session| session.id());
+        let id = string(params.get(), &["sessionId"]);
+        if id.is_none() || id.as_deref() != session {
+            return;
+        }
+        match tag {
+            "state_update" => {
+                if let Ok(Decoded { value, .. }) = read::<UpdateSessionNotification>(params.get())
+                    && let SessionUpdate::StateUpdate(state) = value.update
+                {
+                    let state = super::Received::new(state, Raw::from(params));
+                    self.sessions.change_state(key, state);
+                }
+            }
+            "replay_complete" => {
+                if let Some(replay) = self.sessions.replay(key) {
+                    replay.end();
+                }
+            }
+            _ => {
+                if let Some(message) = string(params.get(), &["update", "messageId"]) {
+                    self.sessions.add_message(key, MessageId::from(&*message));
+                }
+            }
         }
     }
 

@@ -1,7 +1,12 @@
 //! Options of a client connection, and its limits.
 use crate::v1::initialization::{Implementation, ProtocolVersion};
+use crate::v2::prompt_lifecycle::IdempotencyKey;
 use crate::{v1, v2};
+use alloc::format;
 use core::time::Duration;
+
+/// The largest number of digits of a turn.
+const MAX_DIGITS: usize = 20;
 
 /// Options of a [`Connection`](super::Connection): parameters of `initialize`, times and limits.
 #[derive(Clone, Debug)]
@@ -19,11 +24,30 @@ pub struct Options {
     pub call_timeout: Duration,
     /// Time limit of a turn, including waits for people; one day by default.
     pub turn_timeout: Duration,
+    /// Version 2: the beginning of the `idempotencyKey` of each prompt without one; `None`, the
+    /// default, for prompts without keys. A number of the turn follows.
+    ///
+    /// The text has to be different for each connection, also to another process of the agent: an
+    /// agent takes a prompt with a used key for a repetition, and does not work on it. It has at most
+    /// [`MAX_PROMPT_KEYS`](Self::MAX_PROMPT_KEYS) characters; with a longer one no keys are made.
+    ///
+    /// ```
+    /// use acp_types::client::Options;
+    /// use acp_types::v1::initialization::Implementation;
+    /// use acp_types::v2::prompt_lifecycle::IdempotencyKey;
+    ///
+    /// let mut options = Options::new(Implementation::new("my-editor", "1.2.0"));
+    /// options.prompt_keys = IdempotencyKey::new("6b1d1c4a-5f4e-4c55-9df8-0e6a3f2d7b10");
+    /// ```
+    pub prompt_keys: Option<IdempotencyKey>,
     /// The limits.
     pub limits: Limits,
 }
 
 impl Options {
+    /// The largest number of characters of [`prompt_keys`](Self::prompt_keys).
+    pub const MAX_PROMPT_KEYS: usize = IdempotencyKey::MAX_LENGTH - "-".len() - MAX_DIGITS;
+
     /// Creates the options of a client of both versions without capabilities, with default times
     /// and limits.
     ///
@@ -51,6 +75,13 @@ impl Options {
         Self::of(None, Some(initialize))
     }
 
+    /// Makes the key of the prompt with this number.
+    pub(super) fn prompt_key(&self, number: u64) -> Option<IdempotencyKey> {
+        let start = self.prompt_keys.as_ref()?.as_str();
+        let is_short = start.chars().nth(Self::MAX_PROMPT_KEYS).is_none();
+        IdempotencyKey::new(format!("{start}-{number}")).filter(|_| is_short)
+    }
+
     fn of(
         v1: Option<v1::initialization::InitializeRequest>,
         v2: Option<v2::initialization::InitializeRequest>,
@@ -60,6 +91,7 @@ impl Options {
             v2,
             call_timeout: Duration::from_secs(60),
             turn_timeout: Duration::from_secs(24 * 60 * 60),
+            prompt_keys: None,
             limits: Limits::default(),
         }
     }

@@ -1,15 +1,17 @@
 //! Responses of the agent.
 use super::poll::read;
 use super::session::Stage;
-use super::waiting::Waiting;
+use super::waiting::{Replay, Waiting};
 use super::{
     AgentResponse, AuthMethods, CallError, Connection, Diagnostic, NewSessionResponse, Purpose,
     Received, SessionKey, Token, TurnEnd, TurnError, TurnKey,
 };
 use crate::dispatch::object;
+use crate::endpoint::string;
 use crate::spoken;
 use crate::v1::error::AUTH_REQUIRED;
 use crate::v1::session_setup::SessionId;
+use crate::v2::prompt_lifecycle::PromptResponse;
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -68,7 +70,7 @@ impl Connection {
             self.close_unwanted(key, outcome, now);
             return self.drop_early();
         };
-        let loaded = opening.replay.as_ref().map(|(id, _)| id.clone());
+        let loaded = opening.replay.as_ref().map(|replay| replay.session.clone());
         let opened = outcome.and_then(|result| {
             let response = self.read_opened(loaded.as_ref(), result)?;
             if loaded.is_none() && self.sessions.is_in_use(response.id()) {
@@ -83,12 +85,18 @@ impl Connection {
                 if let Some(request) = self.base.outgoing.take_closing(session_id.as_str()) {
                     let _ = self.base.peer.forget(&request);
                 }
-                let replay = self.sessions.open(key, session_id.clone()).unwrap_or_default();
+                let replay = self.sessions.open(key, session_id.clone());
+                let (replay, later) = replay.map(Replay::into_parts).unwrap_or_default();
                 let response = Box::new(response);
                 let event = Waiting::Opened { session_id: session_id.clone(), response, replay };
                 self.sessions.push(key, event);
-                for update in self.early.take(&session_id) {
+                self.sessions.add_dropped(key, later.left_out());
+                for update in later.into_updates() {
                     self.sessions.push(key, Waiting::Update(update));
+                }
+                for update in self.early.take(&session_id) {
+                    let tag = string(update.as_str(), &["update", "sessionUpdate"]);
+                    self.handle_known(key, &tag.unwrap_or_default(), update.as_ref());
                 }
             }
             Err(error) => {
@@ -184,9 +192,10 @@ impl Connection {
         if self.spoken.is_v2() {
             match self.base.diagnostics.tolerate("session/prompt", read(text)) {
                 Ok(value) => {
-                    let accepted = Box::new(Received { value, raw });
+                    let accepted: Box<Received<PromptResponse>> = Box::new(Received { value, raw });
+                    let message = accepted.value.message_id.clone();
                     self.sessions.push(session, Waiting::PromptAccepted(turn, accepted));
-                    self.sessions.accept(session);
+                    self.sessions.accept(session, &message);
                 }
                 Err(error) => {
                     self.sessions.end_turn(session, failed(CallError::Invalid(error)));

@@ -1,14 +1,18 @@
 //! The sessions of a connection: stages, turns, timers and inboxes.
-use super::waiting::{Kept, Waiting};
+use super::waiting::{Replay, Waiting};
 use super::{CallError, Received, SessionKey, TurnEnd, TurnError, TurnKey};
 use crate::inbox::{Inbox, Room};
 use crate::ordered::Ordered;
 use crate::v1::session_setup::SessionId;
 use crate::v2;
+use crate::v2::prompt_lifecycle::{IdempotencyKey, MessageId};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 use jsonrpc_core::RequestId;
+
+/// Number of bytes of an id of a message that is recorded.
+const MAX_MESSAGE_ID: usize = 1024;
 
 /// Sessions, by key and by id.
 #[derive(Debug)]
@@ -31,6 +35,10 @@ pub(super) struct Session {
     pub(super) stage: Stage,
     /// Version 2: the session works, also without a prompt.
     is_busy: bool,
+    /// Version 2: the last idle state.
+    idle: Option<Box<Received<TurnEnd>>>,
+    /// Version 2: the last message of the user.
+    message: Option<MessageId>,
     turn: Option<Turn>,
     inbox: Inbox<Waiting>,
     is_ready: bool,
@@ -61,7 +69,7 @@ pub(super) struct Opening {
     pub(super) is_v2: bool,
     /// The loaded or resumed session, and its updates before the response; `None` if the agent
     /// assigns the id.
-    pub(super) replay: Option<(SessionId, Kept)>,
+    pub(super) replay: Option<Replay>,
 }
 
 /// A turn with an end that was not polled.
@@ -80,10 +88,19 @@ pub(super) struct Turn {
     is_busy: bool,
     /// Version 2: the session became idle since the prompt.
     idle: Option<Box<Received<TurnEnd>>>,
+    /// Version 2: the last message of the user before the prompt. A repeated prompt has its id.
+    message_before: Option<MessageId>,
+    /// Version 2: the key of the prompt.
+    prompt_key: Option<IdempotencyKey>,
 }
 
 impl Turn {
-    pub(super) fn new(key: TurnKey, request: RequestId, deadline: Duration) -> Self {
+    pub(super) fn new(
+        key: TurnKey,
+        request: RequestId,
+        deadline: Duration,
+        prompt_key: Option<IdempotencyKey>,
+    ) -> Self {
         Self {
             key,
             request: Some(request),
@@ -93,6 +110,8 @@ impl Turn {
             was_busy: false,
             is_busy: false,
             idle: None,
+            message_before: None,
+            prompt_key,
         }
     }
 }
@@ -145,23 +164,29 @@ impl Sessions {
     }
 
     pub(super) fn insert(&mut self, key: SessionKey, stage: Stage) {
-        if let Stage::Opening(Opening { replay: Some((id, _)), .. }) = &stage {
-            self.by_id.insert(id.clone(), key);
+        if let Stage::Opening(Opening { replay: Some(replay), .. }) = &stage {
+            self.by_id.insert(replay.session.clone(), key);
         }
         self.unnamed += usize::from(stage.is_unnamed());
-        let turn = None;
-        let inbox = Inbox::default();
-        let session = Session { stage, is_busy: false, turn, inbox, is_ready: false };
+        let session = Session {
+            stage,
+            is_busy: false,
+            idle: None,
+            message: None,
+            turn: None,
+            inbox: Inbox::default(),
+            is_ready: false,
+        };
         self.all.insert(key, Box::new(session));
     }
 
     /// Opens the session under this id, and returns its early updates.
-    pub(super) fn open(&mut self, key: SessionKey, id: SessionId) -> Option<Kept> {
+    pub(super) fn open(&mut self, key: SessionKey, id: SessionId) -> Option<Replay> {
         let session = self.all.get_mut(&key)?;
         self.unnamed -= usize::from(session.stage.is_unnamed());
         self.by_id.insert(id.clone(), key);
         match core::mem::replace(&mut session.stage, Stage::Open(id)) {
-            Stage::Opening(opening) => opening.replay.map(|(_, kept)| kept),
+            Stage::Opening(opening) => opening.replay,
             _ => None,
         }
     }
@@ -248,6 +273,13 @@ impl Sessions {
         }
     }
 
+    /// Counts updates that were dropped before the next event of a session.
+    pub(super) fn add_dropped(&mut self, key: SessionKey, count: u64) {
+        if let Some(session) = self.all.get_mut(&key) {
+            session.inbox.dropped += count;
+        }
+    }
+
     /// Returns the next event of a session, or the number of events dropped before it.
     pub(super) fn pop(&mut self, key: SessionKey) -> Option<Result<Waiting, u64>> {
         let session = self.all.get_mut(&key)?;
@@ -262,9 +294,9 @@ impl Sessions {
     }
 
     /// Returns the kept updates of a session that is being loaded.
-    pub(super) fn replay(&mut self, key: SessionKey) -> Option<&mut Kept> {
+    pub(super) fn replay(&mut self, key: SessionKey) -> Option<&mut Replay> {
         match &mut self.all.get_mut(&key)?.stage {
-            Stage::Opening(Opening { replay: Some((_, kept)), .. }) => Some(kept),
+            Stage::Opening(Opening { replay: Some(replay), .. }) => Some(replay),
             _ => None,
         }
     }
@@ -272,6 +304,7 @@ impl Sessions {
     pub(super) fn begin_turn(&mut self, key: SessionKey, mut turn: Turn) {
         if let Some(session) = self.all.get_mut(&key) {
             turn.was_busy = session.is_busy;
+            turn.message_before.clone_from(&session.message);
             self.timers.insert((turn.deadline, key), ());
             session.turn = Some(turn);
         }
@@ -308,12 +341,26 @@ impl Sessions {
         request
     }
 
-    /// Version 2: records the acceptance of the prompt.
-    pub(super) fn accept(&mut self, key: SessionKey) {
-        let Some(turn) = self.turn(key) else { return };
+    /// Version 2: records the acceptance of the prompt as this message.
+    pub(super) fn accept(&mut self, key: SessionKey, message: &MessageId) {
+        let Some(session) = self.all.get_mut(&key) else { return };
+        let Some(turn) = session.turn.as_mut().filter(|turn| !turn.is_ended) else { return };
         turn.request = None;
-        if let Some(idle) = turn.idle.take() {
+        let mut idle = turn.idle.take();
+        if turn.message_before.as_ref() == Some(message) {
+            // The prompt repeats one that the session works on, or has worked on.
+            turn.is_busy |= session.is_busy;
+            idle = idle.or_else(|| session.idle.clone()).filter(|_| !session.is_busy);
+        }
+        if let Some(idle) = idle {
             self.end_turn(key, Ok(idle));
+        }
+    }
+
+    /// Version 2: records a message of the user.
+    pub(super) fn add_message(&mut self, key: SessionKey, message: MessageId) {
+        if let Some(session) = self.all.get_mut(&key) {
+            session.message = Some(message).filter(|id| id.as_str().len() <= MAX_MESSAGE_ID);
         }
     }
 
@@ -324,8 +371,11 @@ impl Sessions {
         state: Received<v2::session_states::StateUpdate>,
     ) {
         use v2::session_states::{StateUpdate, StopReason};
-        if let Some(session) = self.all.get_mut(&key) {
-            session.is_busy = state.value.is_busy();
+        let Some(session) = self.all.get_mut(&key) else { return };
+        session.is_busy = state.value.is_busy();
+        if let StateUpdate::Idle(idle) = &state.value {
+            let value = TurnEnd::V2(idle.clone());
+            session.idle = Some(Box::new(Received { value, raw: state.raw.clone() }));
         }
         let Some(turn) = self.turn(key) else { return };
         turn.is_busy |= state.value.is_busy();
@@ -359,7 +409,9 @@ impl Session {
     /// Returns the id, once known.
     pub(super) fn id(&self) -> Option<&str> {
         match &self.stage {
-            Stage::Opening(opening) => opening.replay.as_ref().map(|(id, _)| id.as_str()),
+            Stage::Opening(opening) => {
+                opening.replay.as_ref().map(|replay| replay.session.as_str())
+            }
             Stage::Open(id) => Some(id.as_str()),
             Stage::Over => None,
         }
@@ -372,5 +424,9 @@ impl Session {
 
     pub(super) fn turn_key(&self) -> Option<TurnKey> {
         self.turn.as_ref().map(|turn| turn.key)
+    }
+
+    pub(super) fn prompt_key(&self) -> Option<&IdempotencyKey> {
+        self.turn.as_ref()?.prompt_key.as_ref()
     }
 }

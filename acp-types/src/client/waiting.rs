@@ -104,6 +104,35 @@ impl Kept {
     }
 }
 
+/// The updates of a session that is loaded or resumed, before the response.
+#[derive(Debug)]
+pub(super) struct Replay {
+    pub(super) session: SessionId,
+    kept: Kept,
+    /// Version 2: updates after the end of the replay, if the agent has reported it.
+    later: Option<Kept>,
+}
+
+impl Replay {
+    pub(super) fn new(session: SessionId) -> Self {
+        Self { session, kept: Kept::default(), later: None }
+    }
+
+    pub(super) fn push(&mut self, update: Raw, room: Room) {
+        self.later.as_mut().unwrap_or(&mut self.kept).push(update, room);
+    }
+
+    /// Ends the replay: later updates are no history.
+    pub(super) fn end(&mut self) {
+        self.later.get_or_insert_default();
+    }
+
+    /// Returns the history, and the updates after it.
+    pub(super) fn into_parts(self) -> (Kept, Kept) {
+        (self.kept, self.later.unwrap_or_default())
+    }
+}
+
 /// Updates of sessions that no response has named yet; the newest within limits.
 #[derive(Debug, Default)]
 pub(super) struct Early {

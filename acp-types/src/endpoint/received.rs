@@ -24,7 +24,12 @@ impl<T> Received<T> {
 
 /// Returns the session id of parameters.
 pub(crate) fn session_id(params: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    JsonStr::new(find_member(params?.get(), &["sessionId"])?)?.decode()
+    string(params?.get(), &["sessionId"])
+}
+
+/// Returns a string of a JSON text.
+pub(crate) fn string<'a>(text: &'a str, path: &[&str]) -> Option<Cow<'a, str>> {
+    JsonStr::new(find_member(text, path)?)?.decode()
 }
 
 /// Returns the text of parameters; `{}` if absent.

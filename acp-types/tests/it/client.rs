@@ -17,6 +17,7 @@ use jsonrpc_core::wire::Raw;
 use serde_json::{Value, json};
 
 mod updates;
+mod version_2;
 mod versions;
 
 const NOW: Duration = Duration::from_secs(1_000);

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 mod checks;
 mod steps;
+mod version_2;
 
 use steps::{Answer, Question, Step, step};
 

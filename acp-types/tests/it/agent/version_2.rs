@@ -169,7 +169,9 @@ fn replay_ends_before_the_response() {
     let sent = agent.sent();
     assert_eq!(&sent[1]["params"]["update"]["sessionUpdate"], "replay_complete");
     assert_eq!(&sent[1]["params"]["sessionId"], "s");
-    assert_eq!(&sent[2]["id"], 1);
+    // The current state follows the replay.
+    assert_eq!(&sent[2], &sent[0]);
+    assert_eq!(&sent[3]["id"], 1);
 }
 
 #[test]

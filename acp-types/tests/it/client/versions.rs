@@ -3,7 +3,7 @@ use super::*;
 use acp_types::client::InitializeResponse;
 use acp_types::v2;
 
-fn both() -> Options {
+pub(super) fn both() -> Options {
     let info = v2::initialization::Implementation::new("client", "1");
     let request = v2::initialization::InitializeRequest::new(ProtocolVersion::V2, info);
     v1_options().with_v2(request)
