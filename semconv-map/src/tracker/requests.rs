@@ -293,7 +293,7 @@ impl Tracker {
             }
             ResponseEffect::EndSession(id) => self.on_session_ended(&id),
             ResponseEffect::Permission(permission) => {
-                self.on_permission(result, &permission, attributes)
+                self.on_permission(result, &permission, attributes);
             }
             ResponseEffect::TerminalExit(terminal) => {
                 let response = self.decode::<WaitForTerminalExitResponse>(object(result));

@@ -22,7 +22,8 @@ pub(super) fn page(library: &mut Library, a: &str, b: &str) -> Page {
     let of_a = side(library, a)?;
     let of_b = side(library, b)?;
     let mut body = totals([(a, &of_a), (b, &of_b)]);
-    let (old, new): (Vec<_>, Vec<_>) = (of_a.steps_as_str(), of_b.steps_as_str());
+    let old: Vec<_> = of_a.steps_as_str();
+    let new: Vec<_> = of_b.steps_as_str();
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&old, &new);
     body += "<pre class=\"change\">";
     for group in diff.grouped_ops(3) {
