@@ -19,7 +19,7 @@ macro_rules! by_version {
                 is_v2: bool,
                 method: &str,
                 json: $Json,
-            ) -> Result<Decoded<Self>, DecodeError> {
+            ) -> Result<DecodedValue<Self>, DecodeError> {
                 let mode = Mode::SpecLenient;
                 Ok(if is_v2 {
                     $crate::v2::dispatch::$Name::decode_with(method, json, mode)?.map(Self::V2)

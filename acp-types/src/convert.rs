@@ -32,7 +32,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 pub use diagnostic::{BridgeDiagnostic, BridgeLoss, Unsupported};
-use jsonrpc_core::wire::{Decoded, Extra, Raw, decode};
+use jsonrpc_core::wire::{DecodedValue, Extra, Raw, decode};
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, Notification, Request, RequestId};
 use negotiation::is_cancellation;
 use outbox::Outbox;
@@ -296,7 +296,7 @@ fn refuse(to: Side, request: &Request<'_>, code: ErrorCode, message: &str, out: 
 }
 
 /// Returns a value, and reports the deviations that were tolerated.
-fn tolerate<T>(from: Side, read: Decoded<T>, out: &mut Outbox) -> T {
+fn tolerate<T>(from: Side, read: DecodedValue<T>, out: &mut Outbox) -> T {
     for deviation in &read.diagnostics {
         out.diagnose(BridgeDiagnostic::Tolerated(from, deviation.to_string()));
     }

@@ -1,5 +1,5 @@
 //! Decoding by method, common to all versions.
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Wire, decode_into};
+use jsonrpc_core::wire::{DecodeError, DecodedValue, Mode, Wire, decode_into};
 use serde_json::value::RawValue;
 
 mod result;
@@ -58,7 +58,7 @@ macro_rules! requests {
                 method: &str,
                 params: Option<&RawValue>,
                 mode: Mode,
-            ) -> Result<Decoded<Self>, DecodeError> {
+            ) -> Result<DecodedValue<Self>, DecodeError> {
                 let mut value = match method {
                     $( $method => Self::$Request(Wire::blank()), )+
                     other => Self::Other { method: other.into(), params: params.map(Raw::from) },
@@ -119,7 +119,7 @@ macro_rules! requests {
                 method: &str,
                 result: &RawValue,
                 mode: Mode,
-            ) -> Result<Decoded<Self>, DecodeError> {
+            ) -> Result<DecodedValue<Self>, DecodeError> {
                 let mut value = match method {
                     $( $method => Self::$Response($crate::dispatch::Answer::blank(result)), )+
                     other => Self::Other { method: other.into(), result: result.into() },
@@ -233,7 +233,7 @@ macro_rules! notifications {
                 method: &str,
                 params: Option<&RawValue>,
                 mode: Mode,
-            ) -> Result<Decoded<Self>, DecodeError> {
+            ) -> Result<DecodedValue<Self>, DecodeError> {
                 let mut value = match method {
                     $(
                         <$Notification as NotificationParams>::METHOD => {
@@ -290,7 +290,7 @@ pub(crate) fn decode(
     text: Option<&RawValue>,
     value: Option<&mut dyn Wire>,
     mode: Mode,
-) -> Result<Decoded<()>, DecodeError> {
+) -> Result<DecodedValue<()>, DecodeError> {
     value.map_or_else(|| Ok(().into()), |value| decode_into(object(text), value, mode))
 }
 

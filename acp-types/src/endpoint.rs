@@ -24,9 +24,9 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Decoded, Raw};
+use jsonrpc_core::wire::{DecodeError, DecodedValue, Raw};
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Notification, Peer, Request, RequestId,
+    CancelMethod, ErrorCode, ErrorObject, Notification, Peer, PeerMessage, Request, RequestId,
 };
 use serde_json::value::RawValue;
 
@@ -98,7 +98,7 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
     pub(crate) fn new(bounds: Bounds) -> Self {
         // Calls have a limit of their own, and each session may have one open request and one to
         // close.
-        let limits = jsonrpc_core::Limits { ours: usize::MAX, theirs: bounds.requests };
+        let limits = jsonrpc_core::RequestLimits { ours: usize::MAX, theirs: bounds.requests };
         Self {
             peer: Peer::new(CancelMethod::ACP, limits),
             requests: Requests { open: Ordered::default(), by_id: Ordered::default() },
@@ -181,7 +181,7 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         key: CallKey,
         method: &str,
         outcome: Result<&RawValue, CallError>,
-        decode: impl FnOnce(&str, &RawValue) -> Result<Decoded<E::Response>, DecodeError>,
+        decode: impl FnOnce(&str, &RawValue) -> Result<DecodedValue<E::Response>, DecodeError>,
     ) {
         self.calls.remove(&key);
         let outcome = outcome.and_then(|result| {
@@ -237,7 +237,7 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
     pub(crate) fn read<N>(
         &mut self,
         notification: &Notification<'_>,
-        decoded: Result<Decoded<N>, DecodeError>,
+        decoded: Result<DecodedValue<N>, DecodeError>,
     ) -> Option<Box<Received<N>>> {
         let method = &*notification.method;
         match self.diagnostics.tolerate(method, decoded) {
@@ -251,18 +251,18 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
 
     /// Handles a message that belongs to nothing open. Returns the purpose of the own request that
     /// a malformed line ends.
-    pub(crate) fn handle_stray(&mut self, incoming: Incoming<'_, T>) -> Option<(T, CallError)> {
+    pub(crate) fn handle_stray(&mut self, incoming: PeerMessage<'_, T>) -> Option<(T, CallError)> {
         match incoming {
-            Incoming::Refused { request, response } => {
+            PeerMessage::Refused { request, response } => {
                 self.outgoing.push(response, Purpose::Refusal);
                 let method = request.method.into_owned();
                 let problem = Problem::Limit;
                 self.diagnostics.push(Diagnostic::Refused { method, problem });
             }
-            Incoming::Unmatched(response) => {
+            PeerMessage::Unmatched(response) => {
                 self.diagnostics.push(Diagnostic::Unmatched { id: response.id });
             }
-            Incoming::Malformed { error, reply, ended } => {
+            PeerMessage::Malformed { error, reply, ended } => {
                 if let Some(reply) = reply {
                     self.outgoing.push(reply, Purpose::Refusal);
                 }

@@ -66,7 +66,7 @@ use alloc::format;
 use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::{Peeked, peek};
+use jsonrpc_core::{PeekedMessage, peek};
 
 mod connection;
 mod drive;
@@ -173,7 +173,7 @@ impl Hub {
     }
 
     /// Handles a line that the caller has already peeked at, for telemetry or routing.
-    pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
+    pub fn handle_peeked(&mut self, line: &PeekedMessage<'_>, now: Duration) {
         if !self.handle_similar(line.line(), now) {
             self.handle_message(line, now);
         }
@@ -183,7 +183,7 @@ impl Hub {
     /// call and the answer.
     pub fn handle_decided(
         &mut self,
-        line: &Peeked<'_>,
+        line: &PeekedMessage<'_>,
         decision: PermissionDecision,
         now: Duration,
     ) {

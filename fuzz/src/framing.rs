@@ -1,5 +1,5 @@
 //! Properties of lines.
-use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::{FrameError, InvalidTextAction, Lines, TextPolicy};
 
 /// How a stream is split, and its options.
 pub(crate) struct Cuts<'a> {
@@ -14,9 +14,9 @@ impl<'a> Cuts<'a> {
     pub(crate) fn read(data: &'a [u8]) -> Option<Self> {
         let (&[limit, policy, sizes @ ..], stream) = data.split_first_chunk::<5>()?;
         let choice = |of: u8| match of % 3 {
-            0 => OnInvalid::Reject,
-            1 => OnInvalid::Repair,
-            _ => OnInvalid::Pass,
+            0 => InvalidTextAction::Reject,
+            1 => InvalidTextAction::Repair,
+            _ => InvalidTextAction::Pass,
         };
         let policy = TextPolicy { utf8: choice(policy), surrogates: choice(policy / 3 + 2) };
         Some(Self { limit: usize::from(limit), policy, sizes, stream })
@@ -70,10 +70,10 @@ pub fn lines(data: &[u8]) {
     for line in found.iter().flatten() {
         // U+FFFD takes three bytes, for one invalid byte.
         let longest =
-            if cuts.policy.utf8 == OnInvalid::Repair { 3 * cuts.limit } else { cuts.limit };
+            if cuts.policy.utf8 == InvalidTextAction::Repair { 3 * cuts.limit } else { cuts.limit };
         assert!(line.len() <= longest);
         assert!(!line.contains(&b'\n'));
         assert!(!line.iter().all(|byte| b" \t\r\n".contains(byte)));
-        assert!(cuts.policy.utf8 == OnInvalid::Pass || core::str::from_utf8(line).is_ok());
+        assert!(cuts.policy.utf8 == InvalidTextAction::Pass || core::str::from_utf8(line).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! Properties of the envelope reader.
 use jsonrpc_core::{
-    Head, JsonStr, Kind, MemberReader, Message, Payload, PeekError, Peeked, find_member,
+    Head, JsonStr, Kind, MemberReader, Message, Payload, PeekError, PeekedMessage, find_member,
     peek_member,
 };
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub fn peek(data: &[u8]) {
     members(peeked.params().unwrap_or("{}"));
 }
 
-fn agree(peeked: &Peeked<'_>, message: &Message<'_>) {
+fn agree(peeked: &PeekedMessage<'_>, message: &Message<'_>) {
     assert_eq!(peeked.kind(), message.kind());
     if peeked.id().is_some() || peeked.kind() != Kind::Response {
         assert_eq!(peeked.request_id().as_ref(), message.id());
@@ -59,7 +59,7 @@ fn agree(peeked: &Peeked<'_>, message: &Message<'_>) {
 }
 
 /// The head does not depend on the bytes after it, and agrees with the message.
-fn head(data: &[u8], peeked: Option<&Peeked<'_>>) {
+fn head(data: &[u8], peeked: Option<&PeekedMessage<'_>>) {
     let Some(head) = Head::read(data) else { return };
     let seen = |head: &Head<'_>| format!("{head:?}");
     let position = head.members.position();

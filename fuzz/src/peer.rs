@@ -1,9 +1,11 @@
 //! Properties of the JSON-RPC peer.
 use core::time::Duration;
-use jsonrpc_core::{CancelMethod, EndReason, Incoming, Kind, Limits, Message, Peer, RequestId};
+use jsonrpc_core::{
+    CancelMethod, EndReason, Kind, Message, Peer, PeerMessage, RequestId, RequestLimits,
+};
 use std::collections::BTreeMap;
 
-const LIMITS: Limits = Limits { ours: 3, theirs: 3 };
+const LIMITS: RequestLimits = RequestLimits { ours: 3, theirs: 3 };
 
 /// For any inputs in any order, a simple model of both sides agrees with the peer. Each step is a
 /// byte that selects the input and a byte for its subject; a line of the other side follows its
@@ -107,29 +109,29 @@ impl Account {
 
     fn come(&mut self, line: &str) {
         match (self.peer.handle_line(Ok(line)), Message::decode(line)) {
-            (Incoming::Request(request), Ok(Message::Request(same))) => {
+            (PeerMessage::Request(request), Ok(Message::Request(same))) => {
                 assert_eq!(request.id, same.id);
                 assert!(self.state == 0 && self.theirs.len() < LIMITS.theirs);
                 assert_eq!(self.theirs.insert(request.id, false), None);
             }
-            (Incoming::Refused { response, .. }, Ok(Message::Request(request))) => {
+            (PeerMessage::Refused { response, .. }, Ok(Message::Request(request))) => {
                 assert_eq!(response.id, request.id);
                 let is_full = self.theirs.len() >= LIMITS.theirs;
                 assert!(self.state > 0 || is_full || self.theirs.contains_key(&request.id));
             }
-            (Incoming::Notification(_), Ok(Message::Notification(_))) => {}
-            (Incoming::Cancelled { id, .. }, Ok(Message::Notification(_))) => {
+            (PeerMessage::Notification(_), Ok(Message::Notification(_))) => {}
+            (PeerMessage::Cancelled { id, .. }, Ok(Message::Notification(_))) => {
                 assert_eq!(self.theirs.insert(id, true), Some(false));
             }
-            (Incoming::Response { id, token, .. }, Ok(Message::Response(same))) => {
+            (PeerMessage::Response { id, token, .. }, Ok(Message::Response(same))) => {
                 assert_eq!(&id, &same.id);
                 assert_eq!(id.as_i64(), Some(token));
                 assert!(self.ours.remove(&token).is_some());
             }
-            (Incoming::Unmatched(response), Ok(Message::Response(_))) => {
+            (PeerMessage::Unmatched(response), Ok(Message::Response(_))) => {
                 assert!(response.id.as_i64().is_none_or(|id| !self.ours.contains_key(&id)));
             }
-            (Incoming::Malformed { ended, reply, .. }, Err(error)) => {
+            (PeerMessage::Malformed { ended, reply, .. }, Err(error)) => {
                 assert_eq!(reply.is_some(), error.reply().is_some());
                 let id = error.id().filter(|_| error.kind() == Some(Kind::Response));
                 let id = id.and_then(|id| id.as_i64()).filter(|id| self.ours.remove(id).is_some());

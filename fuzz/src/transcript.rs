@@ -1,6 +1,6 @@
 //! Properties of transcripts.
-use jsonrpc_core::transcript::{self, Entry, Replay, Replayed};
-use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer};
+use jsonrpc_core::transcript::{self, Entry, Replay, ReplayStep};
+use jsonrpc_core::{CancelMethod, Peer, PeerMessage, RequestLimits};
 
 /// A decodable entry round-trips. Entries play to the end, twice with the same result.
 pub fn transcript(data: &[u8]) {
@@ -22,7 +22,7 @@ pub fn transcript(data: &[u8]) {
 /// Returns the outcome of each entry. Each own request ends at most once, and each matched response
 /// has a request.
 fn play(entries: Vec<Entry<'static>>) -> Vec<String> {
-    let limits = Limits { ours: 3, theirs: 3 };
+    let limits = RequestLimits { ours: 3, theirs: 3 };
     let mut peer = Peer::new(CancelMethod::ACP, limits);
     let mut replay = Replay::new(entries);
     let mut asked = 0;
@@ -30,13 +30,13 @@ fn play(entries: Vec<Entry<'static>>) -> Vec<String> {
     let mut played = Vec::new();
     while let Some((time, replayed)) = replay.step(&mut peer, |_| asked) {
         match &replayed {
-            Replayed::Request { id: Ok(_), .. } => {
+            ReplayStep::Request { id: Ok(_), .. } => {
                 open.push(asked);
                 asked += 1;
             }
-            Replayed::Received(
-                Incoming::Response { token, .. }
-                | Incoming::Malformed { ended: Some((_, token)), .. },
+            ReplayStep::Received(
+                PeerMessage::Response { token, .. }
+                | PeerMessage::Malformed { ended: Some((_, token)), .. },
             ) => {
                 let at = open.iter().position(|open| open == token).expect("an open request");
                 open.remove(at);

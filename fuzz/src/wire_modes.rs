@@ -1,6 +1,6 @@
 //! Properties of the decoding modes.
 use crate::value::value;
-use jsonrpc_core::wire::{self, Decoded, Mode};
+use jsonrpc_core::wire::{self, DecodedValue, Mode};
 use jsonrpc_core::{object, open_enum};
 
 open_enum! {
@@ -59,7 +59,7 @@ pub fn wire_modes(data: &[u8]) {
             assert_eq!(&lenient.value, &preserve.value);
             assert_eq!(&lenient.diagnostics, &preserve.diagnostics);
             assert_eq!(lenient.diagnostics.is_empty(), strict.is_ok());
-            assert!(lenient.diagnostics.len() <= Decoded::<Plan>::MAX_DIAGNOSTICS);
+            assert!(lenient.diagnostics.len() <= DecodedValue::<Plan>::MAX_DIAGNOSTICS);
             written(text, lenient, preserve);
         }
         (Err(lenient), Err(preserve)) => {
@@ -73,8 +73,8 @@ pub fn wire_modes(data: &[u8]) {
     }
 }
 
-fn written(text: &str, lenient: &Decoded<Plan>, preserve: &Decoded<Plan>) {
-    let encode = |decoded: &Decoded<Plan>| decoded.encode().expect("a plan is JSON");
+fn written(text: &str, lenient: &DecodedValue<Plan>, preserve: &DecodedValue<Plan>) {
+    let encode = |decoded: &DecodedValue<Plan>| decoded.encode().expect("a plan is JSON");
     let again: Plan = wire::decode(&encode(lenient)).expect("what was written can be read");
     assert_eq!(again, lenient.value);
     let Some(given) = value(text) else { return };

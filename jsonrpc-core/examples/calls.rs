@@ -6,7 +6,8 @@
 use core::time::Duration;
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Notification, Peer, Request,
+    CancelMethod, ErrorCode, ErrorObject, Message, Notification, Peer, PeerMessage, Request,
+    RequestLimits,
 };
 use serde_json::value::{RawValue, to_raw_value};
 use std::error::Error;
@@ -24,7 +25,7 @@ impl Server {
         self.lines.push(bytes);
         while let Some(line) = self.lines.next() {
             match self.peer.handle_line(line) {
-                Incoming::Request(request) => {
+                PeerMessage::Request(request) => {
                     // A real server would answer this request later, or never.
                     if request.method == "sleep" {
                         continue;
@@ -37,11 +38,11 @@ impl Server {
                     let response = self.peer.respond(&request.id, outcome)?;
                     Message::from(response).to_line(&mut output);
                 }
-                Incoming::Notification(notification) => {
+                PeerMessage::Notification(notification) => {
                     println!("server: notification {}", notification.method);
                 }
-                Incoming::Refused { response, .. }
-                | Incoming::Malformed { reply: Some(response), .. } => {
+                PeerMessage::Refused { response, .. }
+                | PeerMessage::Malformed { reply: Some(response), .. } => {
                     Message::from(response).to_line(&mut output);
                 }
                 _ => {}
@@ -60,10 +61,12 @@ fn add(params: Option<&RawValue>) -> Result<Box<RawValue>, ErrorObject> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut server =
-        Server { peer: Peer::new(CancelMethod::ACP, Limits::default()), lines: Lines::default() };
+    let mut server = Server {
+        peer: Peer::new(CancelMethod::ACP, RequestLimits::default()),
+        lines: Lines::default(),
+    };
     // The token of a request is a string here. It is returned with the response.
-    let mut client = Peer::<&str>::new(CancelMethod::ACP, Limits::default());
+    let mut client = Peer::<&str>::new(CancelMethod::ACP, RequestLimits::default());
     let mut lines = Lines::default();
     let mut output = Vec::new();
     let start = Duration::ZERO;
@@ -83,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         lines.push(&server.handle(bytes)?);
     }
     while let Some(line) = lines.next() {
-        if let Incoming::Response { token, outcome, .. } = client.handle_line(line) {
+        if let PeerMessage::Response { token, outcome, .. } = client.handle_line(line) {
             match outcome {
                 Ok(result) => println!("client: {token} = {}", result.get()),
                 Err(error) => println!("client: {token}: error {}", error.message),

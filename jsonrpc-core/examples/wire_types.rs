@@ -22,7 +22,7 @@ open_enum! {
 
 object! {
     /// A change of a job.
-    pub struct Changed {
+    pub struct StatusChange {
         /// Identifier of the job.
         job_id: JobId = "jobId",
     }
@@ -36,7 +36,7 @@ open_union! {
     /// An event.
     pub enum Event by "type" {
         /// A change of a job.
-        Changed(Changed) = "changed",
+        Changed(StatusChange) = "changed",
     }
 }
 

@@ -11,20 +11,20 @@ use serde_json::value::RawValue;
 /// without surrounding white space.
 #[inline]
 pub(crate) fn raw(checked: &str) -> Option<&RawValue> {
-    let raw = <&RawValue>::deserialize(Checked(checked));
+    let raw = <&RawValue>::deserialize(CheckedText(checked));
     // If a version of serde_json uses another protocol, the text is parsed again.
     raw.or_else(|_| serde_json::from_str(checked)).ok()
 }
 
 /// Converts the text of one JSON value, which [`write`](crate::wire::write()) has produced.
 pub(crate) fn boxed(written: String) -> Result<Box<RawValue>, serde_json::Error> {
-    Box::deserialize(Checked(written)).map_err(serde_json::Error::custom)
+    Box::deserialize(CheckedText(written)).map_err(serde_json::Error::custom)
 }
 
 /// A raw value requests a newtype with a special name, and accepts a map from that name to text.
-struct Checked<T>(T);
+struct CheckedText<T>(T);
 
-impl<'de, T: IntoText<'de>> Deserializer<'de> for Checked<T> {
+impl<'de, T: IntoText<'de>> Deserializer<'de> for CheckedText<T> {
     type Error = Error;
 
     #[inline]
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_raw_value_takes_text_that_was_checked() {
         let text = r#"{"a":[1.50]}"#;
-        let raw = <&RawValue>::deserialize(Checked(text));
+        let raw = <&RawValue>::deserialize(CheckedText(text));
         assert!(raw.is_ok_and(|raw| raw.get().as_ptr() == text.as_ptr()));
     }
 

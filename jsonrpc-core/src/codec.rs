@@ -33,7 +33,9 @@
 //! # Ok(())
 //! # }
 //! ```
-use crate::framing::{BEHIND, Cut, Frame, FrameError, LineCutter, Lines, OnInvalid, TextPolicy};
+use crate::framing::{
+    BEHIND, Cut, Frame, FrameError, InvalidTextAction, LineCutter, Lines, TextPolicy,
+};
 use crate::{Message, encode, json_text};
 use alloc::vec::Vec;
 use bytes::{Buf, Bytes, BytesMut};
@@ -75,14 +77,16 @@ impl Codec {
     /// Converts a received message as the policy requires.
     fn frame(&self, mut message: BytesMut) -> Result<Frame, FrameError> {
         // Of two defects, invalid UTF-8 is reported first.
-        let is_checked_below = self.text.surrogates == OnInvalid::Pass;
+        let is_checked_below = self.text.surrogates == InvalidTextAction::Pass;
         let policy = if is_checked_below { self.text.before_text() } else { self.text };
         if let Some(repaired) = policy.apply(&mut message)? {
             return Frame::of_text(repaired.into());
         }
         match self.text.utf8 {
-            OnInvalid::Reject | OnInvalid::Repair => Frame::of_text(message.freeze()),
-            OnInvalid::Pass => Ok(message.freeze().into()),
+            InvalidTextAction::Reject | InvalidTextAction::Repair => {
+                Frame::of_text(message.freeze())
+            }
+            InvalidTextAction::Pass => Ok(message.freeze().into()),
         }
     }
 

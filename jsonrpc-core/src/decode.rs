@@ -1,9 +1,9 @@
 //! Messages of lines, and errors of invalid lines.
 use crate::decode_error::{MessageError, Shape};
-use crate::envelope::{Envelope, NAMES, Parts, Recovered, recover};
+use crate::envelope::{Envelope, MessageFragment, NAMES, Parts, recover};
 use crate::member_reader::{MemberReader, find_member};
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
-use crate::peek::Peeked;
+use crate::peek::PeekedMessage;
 use crate::scan::Scanner;
 use crate::{RequestId, checked, wire};
 use alloc::borrow::Cow;
@@ -19,7 +19,7 @@ impl<'a> Message<'a> {
     /// The text is not JSON, or not a message. The error has the id of the message, if it could be
     /// read.
     pub fn decode(text: &'a str) -> Result<Self, MessageError> {
-        match Peeked::read(text) {
+        match PeekedMessage::read(text) {
             Ok(peeked) => peeked.message(),
             Err(_) => Err(refusal(text)),
         }
@@ -66,7 +66,7 @@ fn refused([version, id, method, params, result, error]: [Option<&str>; 6]) -> O
     (!is_call && id.is_none()).then_some(Shape::ErrorWithoutId)
 }
 
-impl<'a> Peeked<'a> {
+impl<'a> PeekedMessage<'a> {
     /// Returns the message, with id and method as values. Validated parts are not validated again.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ fn open(text: &str) -> Result<Envelope, MessageError> {
     if is_read && (!is_object || Extras::read(text).is_some()) {
         Ok(envelope)
     } else {
-        let Recovered { kind, id } = recover(text.as_bytes());
+        let MessageFragment { kind, id } = recover(text.as_bytes());
         Err(MessageError::Syntax { source: syntax_error(text), kind, id })
     }
 }

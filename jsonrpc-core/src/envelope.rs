@@ -256,7 +256,7 @@ fn is_id(text: &str) -> bool {
 
 /// The known parts of an unreadable message.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Recovered {
+pub(crate) struct MessageFragment {
     pub(crate) kind: Option<Kind>,
     pub(crate) id: Option<RequestId>,
 }
@@ -265,7 +265,7 @@ pub(crate) struct Recovered {
 ///
 /// The id counts only if the kind of message is known: both peers number their requests, often in
 /// the same way.
-pub(crate) fn recover(bytes: &[u8]) -> Recovered {
+pub(crate) fn recover(bytes: &[u8]) -> MessageFragment {
     let mut envelope = Envelope::default();
     let is_whole = envelope.run(&mut Scanner::of_any_depth(bytes)).is_some();
     let ([_, id, ..], [_, is_id_repeated, ..]) = (envelope.places, envelope.repeated);
@@ -280,7 +280,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Recovered {
         (true, false) if is_whole && !has_id => Some(Kind::Notification),
         _ => None,
     };
-    Recovered { id: id.filter(|_| kind.is_some()), kind }
+    MessageFragment { id: id.filter(|_| kind.is_some()), kind }
 }
 
 #[cfg(test)]

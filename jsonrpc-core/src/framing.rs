@@ -23,7 +23,7 @@ pub use affix::Affix;
 pub use frame::Frame;
 pub use frame_error::FrameError;
 pub use lines::Lines;
-pub use text_policy::{OnInvalid, TextPolicy};
+pub use text_policy::{InvalidTextAction, TextPolicy};
 
 #[cfg(feature = "codec")]
 pub(crate) use cut::{BEHIND, Cut, LineCutter};

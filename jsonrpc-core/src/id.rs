@@ -39,16 +39,16 @@ enum Repr {
     Null,
     Integer(i64),
     String(Arc<str>),
-    Spelled(Arc<Spelled>),
+    Notation(Arc<IdNotation>),
 }
 
 /// An id with a notation that does not follow from its value.
-struct Spelled {
+struct IdNotation {
     text: Raw,
-    meaning: SpelledMeaning,
+    meaning: NotationMeaning,
 }
 
-enum SpelledMeaning {
+enum NotationMeaning {
     Integer(i64),
     /// In the form of [`normal_form`].
     Number(Box<str>),
@@ -56,7 +56,7 @@ enum SpelledMeaning {
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Meaning<'a> {
+enum IdValue<'a> {
     Null,
     Integer(i64),
     Number(&'a str),
@@ -75,7 +75,7 @@ impl RequestId {
     /// Returns the id as an integer, if it fits.
     pub fn as_i64(&self) -> Option<i64> {
         match self.meaning() {
-            Meaning::Integer(value) => Some(value),
+            IdValue::Integer(value) => Some(value),
             _ => None,
         }
     }
@@ -83,7 +83,7 @@ impl RequestId {
     /// Returns the id as a string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self.meaning() {
-            Meaning::String(value) => Some(value),
+            IdValue::String(value) => Some(value),
             _ => None,
         }
     }
@@ -111,16 +111,16 @@ impl RequestId {
             b'n' => return Some(Self::NULL),
             b'"' => match JsonStr::new(text)?.decode()? {
                 Cow::Borrowed(plain) => return Some(plain.into()),
-                Cow::Owned(value) => SpelledMeaning::String(value.into()),
+                Cow::Owned(value) => NotationMeaning::String(value.into()),
             },
             b'-' | b'0'..=b'9' => match text.parse() {
                 Ok(value) if text != "-0" => return Some(Self(Repr::Integer(value))),
-                _ => SpelledMeaning::of_number(text),
+                _ => NotationMeaning::of_number(text),
             },
             _ => return None,
         };
         let text = Raw::from_text(text).ok()?;
-        Some(Self(Repr::Spelled(Arc::new(Spelled { text, meaning }))))
+        Some(Self(Repr::Notation(Arc::new(IdNotation { text, meaning }))))
     }
 
     /// Appends the JSON text.
@@ -129,19 +129,19 @@ impl RequestId {
             Repr::Null => out.extend_from_slice(b"null"),
             Repr::Integer(value) => json_text::integer(*value < 0, value.unsigned_abs(), out),
             Repr::String(value) => json_text::string(value, out),
-            Repr::Spelled(spelled) => out.extend_from_slice(spelled.text.as_str().as_bytes()),
+            Repr::Notation(notation) => out.extend_from_slice(notation.text.as_str().as_bytes()),
         }
     }
 
-    fn meaning(&self) -> Meaning<'_> {
+    fn meaning(&self) -> IdValue<'_> {
         match &self.0 {
-            Repr::Null => Meaning::Null,
-            Repr::Integer(value) => Meaning::Integer(*value),
-            Repr::String(value) => Meaning::String(value),
-            Repr::Spelled(spelled) => match &spelled.meaning {
-                SpelledMeaning::Integer(value) => Meaning::Integer(*value),
-                SpelledMeaning::Number(normal) => Meaning::Number(normal),
-                SpelledMeaning::String(value) => Meaning::String(value),
+            Repr::Null => IdValue::Null,
+            Repr::Integer(value) => IdValue::Integer(*value),
+            Repr::String(value) => IdValue::String(value),
+            Repr::Notation(notation) => match &notation.meaning {
+                NotationMeaning::Integer(value) => IdValue::Integer(*value),
+                NotationMeaning::Number(normal) => IdValue::Number(normal),
+                NotationMeaning::String(value) => IdValue::String(value),
             },
         }
     }
@@ -159,7 +159,7 @@ fn small_integer(text: &[u8]) -> Option<i64> {
     })
 }
 
-impl SpelledMeaning {
+impl NotationMeaning {
     fn of_number(text: &str) -> Self {
         let normal = normal_form(text);
         integer(&normal).map_or_else(|| Self::Number(normal.into()), Self::Integer)
@@ -243,9 +243,9 @@ impl fmt::Display for RequestId {
             Repr::Null => f.write_str("null"),
             Repr::Integer(value) => value.fmt(f),
             Repr::String(value) => f.write_str(value),
-            Repr::Spelled(spelled) => match &spelled.meaning {
-                SpelledMeaning::String(value) => f.write_str(value),
-                _ => f.write_str(spelled.text.as_str()),
+            Repr::Notation(notation) => match &notation.meaning {
+                NotationMeaning::String(value) => f.write_str(value),
+                _ => f.write_str(notation.text.as_str()),
             },
         }
     }
@@ -255,7 +255,7 @@ impl fmt::Debug for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::String(value) => fmt::Debug::fmt(value, f),
-            Repr::Spelled(spelled) => f.write_str(spelled.text.as_str()),
+            Repr::Notation(notation) => f.write_str(notation.text.as_str()),
             _ => fmt::Display::fmt(self, f),
         }
     }
@@ -280,7 +280,7 @@ impl Wire for RequestId {
             Repr::Null => View::Null,
             Repr::Integer(value) => View::Signed(*value),
             Repr::String(value) => View::Str(value),
-            Repr::Spelled(spelled) => spelled.text.view(),
+            Repr::Notation(notation) => notation.text.view(),
         }
     }
 }

@@ -94,15 +94,15 @@ pub(crate) fn integer(is_negative: bool, mut size: u64, out: &mut Vec<u8>) {
 
 /// Appends the display form of `value`.
 pub(crate) fn display(value: impl fmt::Display, out: &mut Vec<u8>) {
-    struct Out<'a>(&'a mut Vec<u8>);
+    struct TextSink<'a>(&'a mut Vec<u8>);
 
-    impl fmt::Write for Out<'_> {
+    impl fmt::Write for TextSink<'_> {
         fn write_str(&mut self, text: &str) -> fmt::Result {
             self.0.extend_from_slice(text.as_bytes());
             Ok(())
         }
     }
 
-    let written = write!(Out(out), "{value}");
+    let written = write!(TextSink(out), "{value}");
     debug_assert!(written.is_ok(), "writing to a vector does not fail");
 }

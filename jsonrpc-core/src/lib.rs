@@ -37,13 +37,13 @@
 //!
 //! ```no_run
 //! use jsonrpc_core::framing::Lines;
-//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer};
+//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Message, Peer, PeerMessage, RequestLimits};
 //! use serde_json::value::RawValue;
 //! use std::io::{Read, Write};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     // The type parameter is the token of an own request. This server sends none.
-//!     let mut peer = Peer::<()>::new(CancelMethod::ACP, Limits::default());
+//!     let mut peer = Peer::<()>::new(CancelMethod::ACP, RequestLimits::default());
 //!     let (mut lines, mut output) = (Lines::default(), Vec::new());
 //!     let mut buffer = [0; 8192];
 //!     loop {
@@ -54,7 +54,7 @@
 //!         lines.push(&buffer[..length]);
 //!         while let Some(line) = lines.next() {
 //!             match peer.handle_line(line) {
-//!                 Incoming::Request(request) => {
+//!                 PeerMessage::Request(request) => {
 //!                     let outcome = match &*request.method {
 //!                         "ping" => Ok(RawValue::NULL),
 //!                         _ => Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown")),
@@ -62,8 +62,8 @@
 //!                     let response = peer.respond(&request.id, outcome)?;
 //!                     Message::from(response).to_line(&mut output);
 //!                 }
-//!                 Incoming::Refused { response, .. }
-//!                 | Incoming::Malformed { reply: Some(response), .. } => {
+//!                 PeerMessage::Refused { response, .. }
+//!                 | PeerMessage::Malformed { reply: Some(response), .. } => {
 //!                     Message::from(response).to_line(&mut output);
 //!                 }
 //!                 _ => {}
@@ -93,8 +93,8 @@
 //! # Limits
 //!
 //! No input causes a panic, and memory is bounded: see [`framing::Lines::DEFAULT_LIMIT`],
-//! [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`], [`Limits`] and
-//! [`wire::Decoded`].
+//! [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`], [`RequestLimits`] and
+//! [`wire::DecodedValue`].
 //!
 #![doc = include_str!("odd_input.md")]
 #![no_std]
@@ -147,11 +147,11 @@ pub use json_text::write_str;
 pub use member_reader::{MemberReader, array_items, find_member, peek_member};
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
-pub use peek::{Peeked, peek};
+pub use peek::{PeekedMessage, peek};
 pub use peek_error::PeekError;
 pub use peer::{
-    CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
-    RegisterError,
+    CancelMethod, Cancellation, EndReason, LineError, Peer, PeerMessage, RegisterError,
+    RequestLimits, RespondError, UnansweredRequest,
 };
 #[cfg(feature = "url")]
 pub use public_host::is_public_url;

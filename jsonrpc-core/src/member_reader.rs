@@ -106,7 +106,8 @@ impl<'a> MemberReader<'a> {
         }
         let name = self.scanner.name()?;
         // The scanner has skipped the white space after the colon.
-        (self.place, self.position) = (Place::Value, behind_token(self.json, self.scanner.at()));
+        self.place = Place::Value;
+        self.position = behind_token(self.json, self.scanner.at());
         Some(Some(name))
     }
 
@@ -174,7 +175,8 @@ impl<'a> MemberReader<'a> {
 
     #[inline(always)]
     fn go(&mut self, place: Place) {
-        (self.place, self.position) = (place, self.scanner.at());
+        self.place = place;
+        self.position = self.scanner.at();
     }
 
     fn error(&self) -> PeekError {

@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 /// # Ok::<(), jsonrpc_core::PeekError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Peeked<'a> {
+pub struct PeekedMessage<'a> {
     pub(crate) line: &'a str,
     pub(crate) kind: Kind,
     pub(crate) parts: Parts<'a>,
@@ -34,7 +34,7 @@ pub struct Peeked<'a> {
     pub(crate) is_plain: bool,
 }
 
-impl<'a> Peeked<'a> {
+impl<'a> PeekedMessage<'a> {
     /// Returns the line.
     pub fn line(&self) -> &'a str {
         self.line
@@ -127,8 +127,8 @@ impl<'a> Peeked<'a> {
 /// The line is not a message. Two defects are detected only by
 /// [`Message::decode`](crate::Message::decode): an `error` that is not an error object, and a lone
 /// surrogate in the method, the id or a member's name.
-pub fn peek(line: &[u8]) -> Result<Peeked<'_>, PeekError> {
-    Peeked::read(text(line)?)
+pub fn peek(line: &[u8]) -> Result<PeekedMessage<'_>, PeekError> {
+    PeekedMessage::read(text(line)?)
 }
 
 #[inline(always)]

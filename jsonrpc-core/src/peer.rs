@@ -4,15 +4,15 @@ mod ended;
 mod incoming;
 
 pub use cancel::{CancelMethod, Cancellation};
-pub use ended::{EndReason, Ended, NotOpen, RegisterError};
-pub use incoming::{Incoming, LineError};
+pub use ended::{EndReason, RegisterError, RespondError, UnansweredRequest};
+pub use incoming::{LineError, PeerMessage};
 
 use crate::framing::FrameError;
 use crate::id_map::IdMap;
 use crate::member_reader::peek_member;
 use crate::message::{Kind, Message, Notification, Request, Response};
-use crate::peek::Peeked;
-use crate::pending::Pending;
+use crate::peek::PeekedMessage;
+use crate::pending::PendingRequests;
 use crate::wire::Raw;
 use crate::{ErrorCode, ErrorObject, RequestId, json_text};
 use alloc::string::String;
@@ -32,7 +32,7 @@ use serde_json::value::RawValue;
 ///   closes first.
 /// - Messages are returned in order of arrival. A response never overtakes an earlier notification,
 ///   if the caller sends everything in the order it was returned.
-/// - Memory is bounded by the [`Limits`].
+/// - Memory is bounded by the [`RequestLimits`].
 ///
 /// It handles messages one by one. Pass in the messages of a [batch](crate::Batch) in order, from
 /// [`Batch::texts`](crate::Batch::texts), and send their responses together with
@@ -41,10 +41,10 @@ use serde_json::value::RawValue;
 /// ```
 /// use core::time::Duration;
 /// use jsonrpc_core::framing::Lines;
-/// use jsonrpc_core::{CancelMethod, Incoming, Limits, Message, Peer, Request, RequestId};
+/// use jsonrpc_core::{CancelMethod, Message, Peer, PeerMessage, Request, RequestId, RequestLimits};
 /// use serde_json::value::to_raw_value;
 ///
-/// let (mut peer, mut lines) = (Peer::new(CancelMethod::ACP, Limits::default()), Lines::default());
+/// let (mut peer, mut lines) = (Peer::new(CancelMethod::ACP, RequestLimits::default()), Lines::default());
 /// let (mut out, mut now) = (Vec::new(), Duration::ZERO);
 ///
 /// // Send a request. Its token, here a name, is returned with the response.
@@ -57,16 +57,16 @@ use serde_json::value::RawValue;
 /// let mut sum = None;
 /// while let Some(line) = lines.next() {
 ///     match peer.handle_line(line) {
-///         Incoming::Request(request) => {
+///         PeerMessage::Request(request) => {
 ///             let name = to_raw_value("adder")?;
 ///             let response = peer.respond(&request.id, Ok(&name))?;
 ///             Message::from(response).to_line(&mut out);
 ///         }
-///         Incoming::Response { token: "sum", outcome, .. } => sum = Some(outcome?.get().to_owned()),
-///         Incoming::Response { .. } | Incoming::Unmatched(_) => {}
-///         Incoming::Notification(_) | Incoming::Cancelled { .. } => {}
-///         Incoming::Refused { response, .. } => Message::from(response).to_line(&mut out),
-///         Incoming::Malformed { reply, .. } => {
+///         PeerMessage::Response { token: "sum", outcome, .. } => sum = Some(outcome?.get().to_owned()),
+///         PeerMessage::Response { .. } | PeerMessage::Unmatched(_) => {}
+///         PeerMessage::Notification(_) | PeerMessage::Cancelled { .. } => {}
+///         PeerMessage::Refused { response, .. } => Message::from(response).to_line(&mut out),
+///         PeerMessage::Malformed { reply, .. } => {
 ///             reply.into_iter().for_each(|reply| Message::from(reply).to_line(&mut out));
 ///         }
 ///     }
@@ -83,16 +83,16 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Debug)]
 pub struct Peer<T> {
-    ours: Pending<T>,
+    ours: PendingRequests<T>,
     theirs: IdMap<PeerRequest>,
     cancel_method: CancelMethod,
-    limits: Limits,
-    closing: Closing,
+    limits: RequestLimits,
+    closing: ConnectionState,
 }
 
 /// The state of closing the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Closing {
+enum ConnectionState {
     Open,
     /// Further requests of the peer are refused.
     Draining,
@@ -110,19 +110,19 @@ struct PeerRequest {
 
 /// Largest numbers of open requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Own requests: further ones are not [registered](Peer::register).
     pub ours: usize,
     /// Requests of the peer: further ones are [refused](Incoming::Refused).
     pub theirs: usize,
 }
 
-impl Limits {
+impl RequestLimits {
     /// Default largest number of open requests of each side.
     pub const DEFAULT_OPEN: usize = 1024;
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self { ours: Self::DEFAULT_OPEN, theirs: Self::DEFAULT_OPEN }
     }
@@ -130,10 +130,10 @@ impl Default for Limits {
 
 impl<T> Peer<T> {
     /// Creates a connection in its initial state.
-    pub fn new(cancel_method: CancelMethod, limits: Limits) -> Self {
-        let ours = Pending::new();
+    pub fn new(cancel_method: CancelMethod, limits: RequestLimits) -> Self {
+        let ours = PendingRequests::new();
         let theirs = IdMap::new();
-        Self { ours, theirs, cancel_method, limits, closing: Closing::Open }
+        Self { ours, theirs, cancel_method, limits, closing: ConnectionState::Open }
     }
 
     /// Assigns an id to a request that is about to be sent, and stores `token` until its end. It
@@ -156,13 +156,13 @@ impl<T> Peer<T> {
     /// of another program. Assigned numbers skip the ids in use.
     ///
     /// ```
-    /// use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer, RegisterError};
+    /// use jsonrpc_core::{CancelMethod, Peer, PeerMessage, RegisterError, RequestLimits};
     ///
-    /// let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
+    /// let mut peer = Peer::new(CancelMethod::ACP, RequestLimits::default());
     /// peer.register_as("turn-7".into(), "prompt", None)?;
     /// assert_eq!(peer.register_as("turn-7".into(), "again", None), Err(RegisterError::Taken));
     /// let answer = peer.handle_line(Ok(r#"{"jsonrpc":"2.0","id":"turn-7","result":{}}"#));
-    /// assert!(matches!(answer, Incoming::Response { token: "prompt", .. }));
+    /// assert!(matches!(answer, PeerMessage::Response { token: "prompt", .. }));
     /// # Ok::<(), RegisterError>(())
     /// ```
     ///
@@ -203,7 +203,7 @@ impl<T> Peer<T> {
 
     /// Handles a line, as returned by [`Lines::next`](crate::framing::Lines::next) or another
     /// transport.
-    pub fn handle_line<'a>(&mut self, line: Result<&'a str, FrameError>) -> Incoming<'a, T> {
+    pub fn handle_line<'a>(&mut self, line: Result<&'a str, FrameError>) -> PeerMessage<'a, T> {
         match line.map_err(LineError::Frame).and_then(|text| Ok(Message::decode(text)?)) {
             Ok(message) => self.handle_message(message),
             Err(error) => self.handle_malformed(error),
@@ -211,29 +211,29 @@ impl<T> Peer<T> {
     }
 
     /// Handles a peeked line.
-    pub fn handle_peeked<'a>(&mut self, peeked: &Peeked<'a>) -> Incoming<'a, T> {
+    pub fn handle_peeked<'a>(&mut self, peeked: &PeekedMessage<'a>) -> PeerMessage<'a, T> {
         match peeked.message() {
             Ok(message) => self.handle_message(message),
             Err(error) => self.handle_malformed(LineError::Decode(error)),
         }
     }
 
-    fn handle_malformed<'a>(&mut self, error: LineError) -> Incoming<'a, T> {
+    fn handle_malformed<'a>(&mut self, error: LineError) -> PeerMessage<'a, T> {
         let response_id = error.id().filter(|_| error.kind() == Some(Kind::Response));
         let ended = response_id.and_then(|id| self.ours.remove(id));
-        Incoming::Malformed { reply: error.reply(), ended, error }
+        PeerMessage::Malformed { reply: error.reply(), ended, error }
     }
 
     /// Handles a message.
-    pub fn handle_message<'a>(&mut self, message: Message<'a>) -> Incoming<'a, T> {
+    pub fn handle_message<'a>(&mut self, message: Message<'a>) -> PeerMessage<'a, T> {
         match message {
             Message::Request(request) => self.handle_request(request),
             Message::Notification(notification) => self.handle_notification(notification),
             Message::Response(response) => match self.ours.remove(&response.id) {
                 Some((_, token)) => {
-                    Incoming::Response { id: response.id, token, outcome: response.outcome }
+                    PeerMessage::Response { id: response.id, token, outcome: response.outcome }
                 }
-                None => Incoming::Unmatched(response),
+                None => PeerMessage::Unmatched(response),
             },
         }
     }
@@ -247,8 +247,8 @@ impl<T> Peer<T> {
         &mut self,
         id: &RequestId,
         outcome: Result<&'a RawValue, ErrorObject>,
-    ) -> Result<Response<'a>, NotOpen> {
-        let (id, _) = self.theirs.remove(id).ok_or(NotOpen)?;
+    ) -> Result<Response<'a>, RespondError> {
+        let (id, _) = self.theirs.remove(id).ok_or(RespondError)?;
         Ok(Response::new(id, outcome))
     }
 
@@ -271,27 +271,27 @@ impl<T> Peer<T> {
     /// Refuses further requests of the peer: each is [refused](Incoming::Refused). Open requests
     /// stay open, and own requests can still be registered.
     pub fn drain(&mut self) {
-        self.closing = self.closing.max(Closing::Draining);
+        self.closing = self.closing.max(ConnectionState::Draining);
     }
 
     /// Handles the end of the peer's messages, while messages can still be sent. Own requests end,
     /// see [`poll_ended`](Self::poll_ended); requests of the peer can still be answered.
     pub fn handle_end(&mut self) {
-        self.closing = self.closing.max(Closing::Ended);
+        self.closing = self.closing.max(ConnectionState::Ended);
     }
 
     /// Handles the end of the connection. Own requests end, see [`poll_ended`](Self::poll_ended);
     /// requests of the peer are dropped.
     pub fn handle_close(&mut self) {
-        self.closing = Closing::Closed;
+        self.closing = ConnectionState::Closed;
         self.theirs.clear();
     }
 
     /// Returns an own request that ended without a response: its deadline has passed, or the
     /// connection is closed. Call until it returns `None`.
-    pub fn poll_ended(&mut self, now: Duration) -> Option<Ended<T>> {
-        let ended = |reason| move |(id, token)| Ended { id, token, reason };
-        if self.closing >= Closing::Ended {
+    pub fn poll_ended(&mut self, now: Duration) -> Option<UnansweredRequest<T>> {
+        let ended = |reason| move |(id, token)| UnansweredRequest { id, token, reason };
+        if self.closing >= ConnectionState::Ended {
             return self.ours.remove_first().map(ended(EndReason::Closed));
         }
         self.ours.remove_expired(now).map(ended(EndReason::Expired))
@@ -299,7 +299,7 @@ impl<T> Peer<T> {
 
     /// Returns when [`poll_ended`](Self::poll_ended) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if self.closing >= Closing::Ended && self.ours.len() > 0 {
+        if self.closing >= ConnectionState::Ended && self.ours.len() > 0 {
             return Some(Duration::ZERO);
         }
         self.ours.first_deadline()
@@ -307,7 +307,7 @@ impl<T> Peer<T> {
 
     /// Checks that another own request may be open.
     fn check_room(&self) -> Result<(), RegisterError> {
-        if self.closing >= Closing::Ended {
+        if self.closing >= ConnectionState::Ended {
             return Err(RegisterError::Closed);
         }
         if self.ours.len() >= self.limits.ours {
@@ -316,8 +316,8 @@ impl<T> Peer<T> {
         Ok(())
     }
 
-    fn handle_request<'a>(&mut self, request: Request<'a>) -> Incoming<'a, T> {
-        let error = if self.closing >= Closing::Draining {
+    fn handle_request<'a>(&mut self, request: Request<'a>) -> PeerMessage<'a, T> {
+        let error = if self.closing >= ConnectionState::Draining {
             ErrorObject::new(ErrorCode::INTERNAL_ERROR, "connection closing")
         } else if self.theirs.contains(&request.id) {
             ErrorObject::new(ErrorCode::INVALID_REQUEST, "a request with this id is open")
@@ -325,16 +325,16 @@ impl<T> Peer<T> {
             ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many open requests")
         } else {
             self.theirs.insert(request.id.clone(), PeerRequest::default());
-            return Incoming::Request(request);
+            return PeerMessage::Request(request);
         };
         let response = Response::new(request.id.clone(), Err(error));
-        Incoming::Refused { request, response }
+        PeerMessage::Refused { request, response }
     }
 
-    fn handle_notification<'a>(&mut self, notification: Notification<'a>) -> Incoming<'a, T> {
+    fn handle_notification<'a>(&mut self, notification: Notification<'a>) -> PeerMessage<'a, T> {
         match self.cancelled_by(&notification) {
-            Some(id) => Incoming::Cancelled { id, notification },
-            None => Incoming::Notification(notification),
+            Some(id) => PeerMessage::Cancelled { id, notification },
+            None => PeerMessage::Notification(notification),
         }
     }
 

@@ -6,14 +6,14 @@ use core::time::Duration;
 
 /// Own requests that wait for a response.
 #[derive(Debug)]
-pub(crate) struct Pending<T> {
+pub(crate) struct PendingRequests<T> {
     next_id: i64,
-    waiting: IdMap<Waiting<T>>,
+    waiting: IdMap<PendingRequest<T>>,
     deadlines: Deadlines,
 }
 
-/// The deadlines of requests, earliest first. A tree that is used in functions of [`Pending`] would
-/// be compiled for each type of token.
+/// The deadlines of requests, earliest first. A tree that is used in functions of
+/// [`PendingRequests`] would be compiled for each type of token.
 #[derive(Debug, Default)]
 struct Deadlines(BTreeSet<(Duration, RequestId)>);
 
@@ -37,13 +37,13 @@ impl Deadlines {
 }
 
 #[derive(Debug)]
-struct Waiting<T> {
+struct PendingRequest<T> {
     token: T,
     deadline: Option<Duration>,
     is_cancelled: bool,
 }
 
-impl<T> Pending<T> {
+impl<T> PendingRequests<T> {
     pub(crate) fn new() -> Self {
         Self { next_id: 1, waiting: IdMap::new(), deadlines: Deadlines::default() }
     }
@@ -71,7 +71,7 @@ impl<T> Pending<T> {
         if let Some(deadline) = deadline {
             self.deadlines.insert(deadline, id.clone());
         }
-        self.waiting.insert(id, Waiting { token, deadline, is_cancelled: false });
+        self.waiting.insert(id, PendingRequest { token, deadline, is_cancelled: false });
     }
 
     /// Removes a request; returns the id as it was inserted, and the token.

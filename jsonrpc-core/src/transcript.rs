@@ -14,8 +14,8 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use jsonrpc_core::transcript::{self, Direction, Recorder, Replay, Replayed};
-//! use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer};
+//! use jsonrpc_core::transcript::{self, Direction, Recorder, Replay, ReplayStep};
+//! use jsonrpc_core::{CancelMethod, Peer, PeerMessage, RequestLimits};
 //!
 //! let (mut recorder, mut text) = (Recorder::new(), Vec::new());
 //! let asked = br#"{"jsonrpc":"2.0","id":"a-7","method":"add","params":[1,2]}"#;
@@ -26,10 +26,10 @@
 //!
 //! // Replay the same messages.
 //! let entries: Vec<_> = transcript::read(&text).collect::<Result<_, _>>()?;
-//! let (mut replay, mut peer) = (Replay::new(entries), Peer::new(CancelMethod::ACP, Limits::default()));
+//! let (mut replay, mut peer) = (Replay::new(entries), Peer::new(CancelMethod::ACP, RequestLimits::default()));
 //! let mut sum = None;
 //! while let Some((_, replayed)) = replay.step(&mut peer, |request| request.method.to_string()) {
-//!     if let Replayed::Received(Incoming::Response { token, outcome, .. }) = replayed {
+//!     if let ReplayStep::Received(PeerMessage::Response { token, outcome, .. }) = replayed {
 //!         sum = Some((token, outcome?.get().to_owned()));
 //!     }
 //! }
@@ -41,7 +41,7 @@ mod replay;
 mod stored;
 
 pub use conductor::Conductor;
-pub use replay::{Replay, Replayed};
+pub use replay::{Replay, ReplayStep};
 
 use crate::json_text;
 use crate::wire;

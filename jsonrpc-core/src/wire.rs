@@ -30,7 +30,7 @@
 //! | | `Strict` | `SpecLenient` | `Preserve` |
 //! |---|---|---|---|
 //! | unknown members, names and variants | kept | kept | kept |
-//! | an invalid member or item with an annotation | an error | left out, with a [`Diagnostic`] | as before, and [`Decoded::encode`] writes it again |
+//! | an invalid member or item with an annotation | an error | left out, with a [`Diagnostic`] | as before, and [`DecodedValue::encode`] writes it again |
 //! | any other invalid value | an error | an error | an error |
 //!
 //! With the feature `schemars` all of these have a JSON Schema of what decoding accepts: unknown
@@ -101,7 +101,7 @@
 //!   stores unknown members in [`Extra`]. This code is not generated for each type.
 //! - A union is a table of tags. The reader finds the tag, lets the value select a blank variant,
 //!   and reads the members into it. Flattened types of one object are read one after the other from
-//!   the same text ([`Open`]).
+//!   the same text ([`OpenObject`]).
 //! - An invalid member with annotations is noted and skipped. In the mode `Preserve` its text is
 //!   stored in the `Extra` of the object.
 //! - [`write()`] walks the views. [`Entries`] writes the members of an object, and stored members
@@ -159,16 +159,16 @@
 //!         }
 //!     }
 //!
-//!     impl __wire::Flat for Job {
+//!     impl __wire::FlatObject for Job {
 //!         fn read_flat(
 //!             &mut self,
 //!             reader: &mut __wire::ValueReader<'_>,
-//!             open: &__wire::Open<'_>,
+//!             open: &__wire::OpenObject<'_>,
 //!         ) -> Result<(), __wire::Fault> {
 //!             reader.fields(&TABLE, &mut [&mut self.id, &mut self.owner], &mut self.extra, open)
 //!         }
 //!         fn extra_mut(&mut self) -> Option<&mut Extra> {
-//!             __wire::Flat::extra_mut(&mut self.extra)
+//!             __wire::FlatObject::extra_mut(&mut self.extra)
 //!         }
 //!     }
 //! };
@@ -220,7 +220,7 @@ macro_rules! __json_schema {
     ($($schema:tt)*) => {};
 }
 
-pub use decode::{Decoded, decode, decode_into, decode_serde, decode_with};
+pub use decode::{DecodedValue, decode, decode_into, decode_serde, decode_with};
 pub use decode_error::DecodeError;
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
@@ -231,8 +231,8 @@ pub use presence::Presence;
 pub use problem::Fault;
 pub use raw::Raw;
 pub use reader::ValueReader;
-pub use table::Open;
-pub use value::{Flat, List, Members, Object, View, Wire};
+pub use table::OpenObject;
+pub use value::{FlatObject, List, Members, Object, View, Wire};
 pub use writer::{Entries, write, write_on_one_line};
 
 /// Used by the macros; not part of the public interface.
@@ -248,7 +248,9 @@ pub mod private {
     pub use super::unions::Choice;
     pub use super::via_serde::{deserialize, serialize};
     pub use super::writer::optional;
-    pub use super::{Entries, Fault, Flat, Members, Object, Open, ValueReader, View, Wire};
+    pub use super::{
+        Entries, Fault, FlatObject, Members, Object, OpenObject, ValueReader, View, Wire,
+    };
     pub use alloc::borrow::Cow;
     pub use alloc::boxed::Box;
     pub use alloc::sync::Arc;

@@ -53,7 +53,7 @@ use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Message, MessageBuf, Notification, Peer,
+    CancelMethod, ErrorCode, ErrorObject, Message, MessageBuf, Notification, Peer, PeerMessage,
     Request, RequestId,
 };
 use serde::Serialize;
@@ -162,7 +162,7 @@ impl Client {
     /// Creates a client for a new connection. Call [`start`](Self::start) next.
     pub fn new(options: ClientOptions) -> Self {
         Self {
-            peer: Peer::new(CancelMethod::MCP, jsonrpc_core::Limits::default()),
+            peer: Peer::new(CancelMethod::MCP, jsonrpc_core::RequestLimits::default()),
             options,
             state: ConnectionState::New,
             calls: BTreeMap::new(),
@@ -304,19 +304,23 @@ impl Client {
         }
     }
 
-    fn handle_incoming(&mut self, incoming: Incoming<'_, Pending>, related: Option<UpstreamCall>) {
+    fn handle_incoming(
+        &mut self,
+        incoming: PeerMessage<'_, Pending>,
+        related: Option<UpstreamCall>,
+    ) {
         match incoming {
-            Incoming::Request(request) => self.handle_request(&request, related),
-            Incoming::Notification(notification) => {
+            PeerMessage::Request(request) => self.handle_request(&request, related),
+            PeerMessage::Notification(notification) => {
                 self.handle_notification(&notification, related);
             }
-            Incoming::Cancelled { id, .. } => self.handle_withdrawn(&id),
-            Incoming::Response { token, outcome, .. } => {
+            PeerMessage::Cancelled { id, .. } => self.handle_withdrawn(&id),
+            PeerMessage::Response { token, outcome, .. } => {
                 self.handle_response(token, outcome.map(Raw::from));
             }
-            Incoming::Refused { response, .. } => self.send(response.into()),
-            Incoming::Unmatched(_) => {}
-            Incoming::Malformed { error, reply, ended } => {
+            PeerMessage::Refused { response, .. } => self.send(response.into()),
+            PeerMessage::Unmatched(_) => {}
+            PeerMessage::Malformed { error, reply, ended } => {
                 if let Some((_, pending)) = ended {
                     let problem = ErrorObject::new(ErrorCode::PARSE_ERROR, error.to_string());
                     self.handle_response(pending, Err(problem));

@@ -75,7 +75,7 @@ use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::{DecodeError, Raw, Wire};
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Message, Notification, Peer, RequestId,
+    CancelMethod, ErrorCode, ErrorObject, Message, Notification, Peer, PeerMessage, RequestId,
 };
 
 mod adapt;
@@ -170,7 +170,7 @@ impl Server {
 
     /// Creates a server for a new connection.
     pub fn new(options: ServerOptions) -> Self {
-        let limits = jsonrpc_core::Limits::default();
+        let limits = jsonrpc_core::RequestLimits::default();
         Self {
             peer: Peer::new(CancelMethod::MCP, limits),
             options,
@@ -200,27 +200,27 @@ impl Server {
 
     fn handle_incoming(
         &mut self,
-        incoming: Incoming<'_, ask::OpenQuestion>,
+        incoming: PeerMessage<'_, ask::OpenQuestion>,
         params: Option<Result<ReadParams, DecodeError>>,
     ) {
         match incoming {
-            Incoming::Request(request) => {
+            PeerMessage::Request(request) => {
                 let id = request.id.clone();
                 let params = params.unwrap_or_else(|| ReadParams::of(&request));
                 if let Err(error) = self.handle_request(&request, params) {
                     self.answer(&id, Err(error));
                 }
             }
-            Incoming::Notification(notification) => self.handle_notification(&notification),
-            Incoming::Response { id, token, outcome } => {
+            PeerMessage::Notification(notification) => self.handle_notification(&notification),
+            PeerMessage::Response { id, token, outcome } => {
                 self.handle_answer(&id, token, outcome.map(Raw::from));
             }
-            Incoming::Cancelled { id, .. } => self.handle_cancelled(&id),
-            Incoming::Refused { request, response } => {
+            PeerMessage::Cancelled { id, .. } => self.handle_cancelled(&id),
+            PeerMessage::Refused { request, response } => {
                 self.send(response.into(), Some(request.id));
             }
-            Incoming::Unmatched(_) => {}
-            Incoming::Malformed { error, reply, ended } => {
+            PeerMessage::Unmatched(_) => {}
+            PeerMessage::Malformed { error, reply, ended } => {
                 if let Some((id, token)) = ended {
                     let problem = ErrorObject::new(ErrorCode::PARSE_ERROR, "not a response");
                     self.handle_answer(&id, token, Err(problem));

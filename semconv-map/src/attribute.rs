@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use jsonrpc_core::{Peeked, RequestId};
+use jsonrpc_core::{PeekedMessage, RequestId};
 
 /// An attribute of a span or an event.
 ///
@@ -111,7 +111,7 @@ pub(crate) fn clip(name: &str) -> String {
 }
 
 /// Returns the id of a message as text without quotes, or `None` for `null`.
-pub(crate) fn id_text<'a>(id: &'a RequestId, message: &Peeked<'a>) -> Option<&'a str> {
+pub(crate) fn id_text<'a>(id: &'a RequestId, message: &PeekedMessage<'a>) -> Option<&'a str> {
     id.as_str().or(message.id()).filter(|_| !id.is_null())
 }
 

@@ -32,7 +32,9 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{Document, ErrorObject, Kind, Peeked, RequestId, find_member, peek, wire};
+use jsonrpc_core::{
+    Document, ErrorObject, Kind, PeekedMessage, RequestId, find_member, peek, wire,
+};
 
 /// Protocol of a connection, and the observed side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,7 +167,12 @@ impl RpcTracker {
 
     /// Handles a message that was already peeked to route it; otherwise like
     /// [`handle_line`](Self::handle_line).
-    pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
+    pub fn handle_peeked(
+        &mut self,
+        direction: Direction,
+        now: Duration,
+        message: &PeekedMessage<'_>,
+    ) {
         self.spans.advance(now);
         self.handle_message(direction, message);
     }
@@ -214,7 +221,7 @@ impl RpcTracker {
         }
     }
 
-    fn handle_message(&mut self, direction: Direction, message: &Peeked<'_>) {
+    fn handle_message(&mut self, direction: Direction, message: &PeekedMessage<'_>) {
         if message.kind() == Kind::Response {
             self.on_response(direction.reversed(), message);
             return;
@@ -280,7 +287,7 @@ impl RpcTracker {
         }
     }
 
-    fn on_response(&mut self, asked: Direction, message: &Peeked<'_>) {
+    fn on_response(&mut self, asked: Direction, message: &PeekedMessage<'_>) {
         let id = message.request_id();
         let Some(call) = id.and_then(|id| self.open.remove(asked, &id)) else {
             self.counters.unmatched_responses += 1;

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::wire::Wire;
-use jsonrpc_core::{Head, Kind, Peeked, RequestId, find_member, peek, wire};
+use jsonrpc_core::{Head, Kind, PeekedMessage, RequestId, find_member, peek, wire};
 use quiet::QuietText;
 use response_effect::ResponseEffect;
 use session::Sessions;
@@ -177,7 +177,12 @@ impl Tracker {
 
     /// Handles a line that was already peeked to route it; otherwise like
     /// [`handle_line`](Self::handle_line).
-    pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
+    pub fn handle_peeked(
+        &mut self,
+        direction: Direction,
+        now: Duration,
+        message: &PeekedMessage<'_>,
+    ) {
         self.spans.advance(now);
         let line = message.line().as_bytes();
         if direction == Direction::Received && self.quiet.follow(line) {
@@ -210,7 +215,7 @@ impl Tracker {
         }
     }
 
-    fn handle_message(&mut self, direction: Direction, message: &Peeked<'_>) {
+    fn handle_message(&mut self, direction: Direction, message: &PeekedMessage<'_>) {
         match message.kind() {
             Kind::Request => self.on_request(direction, message),
             Kind::Notification => self.on_notification(direction, message),
@@ -310,7 +315,7 @@ impl Tracker {
         self.spans.counters(self.counters)
     }
 
-    fn on_notification(&mut self, sender: Direction, message: &Peeked<'_>) {
+    fn on_notification(&mut self, sender: Direction, message: &PeekedMessage<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
             Direction::Received if method == "session/update" => {

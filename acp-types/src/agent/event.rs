@@ -4,7 +4,7 @@ use crate::by_version::by_version;
 use crate::endpoint;
 use crate::inbox::Weigh;
 use alloc::boxed::Box;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
+use jsonrpc_core::wire::{DecodeError, DecodedValue, Mode};
 use serde_json::value::RawValue;
 
 /// An event of a [`Connection`](super::Connection).

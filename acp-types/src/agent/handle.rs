@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorCode, ErrorObject, Incoming, Notification, Request};
+use jsonrpc_core::{ErrorCode, ErrorObject, Notification, PeerMessage, Request};
 use serde_json::value::RawValue;
 
 impl Connection {
@@ -27,13 +27,13 @@ impl Connection {
             return;
         }
         match self.base.peer.handle_line(line) {
-            Incoming::Request(request) => self.handle_request(&request),
-            Incoming::Notification(notification) => self.handle_notification(&notification),
-            Incoming::Response { token: (key, method), outcome, .. } => {
+            PeerMessage::Request(request) => self.handle_request(&request),
+            PeerMessage::Notification(notification) => self.handle_notification(&notification),
+            PeerMessage::Response { token: (key, method), outcome, .. } => {
                 let outcome = outcome.map_err(CallError::Answered);
                 self.end_call(key, &method, outcome);
             }
-            Incoming::Cancelled { id, .. } => {
+            PeerMessage::Cancelled { id, .. } => {
                 if let Some(key) = self.base.requests.find(&id) {
                     self.cancel(key);
                 }

@@ -5,7 +5,7 @@ use crate::shared::permissions::{PermissionOption, PermissionOptionId};
 use crate::v1::session_setup::SessionId;
 use alloc::vec::Vec;
 use jsonrpc_core::find_member;
-use jsonrpc_core::wire::{Decoded, Mode, decode_with};
+use jsonrpc_core::wire::{DecodedValue, Mode, decode_with};
 use serde_json::value::RawValue;
 
 /// A call that belongs to the work of a session, until its end.
@@ -46,7 +46,7 @@ impl Question {
 /// Returns the options of a permission request.
 fn offered(params: &RawValue) -> Option<Vec<PermissionOptionId>> {
     let options = find_member(params.get(), &["options"])?;
-    let Decoded { value, .. } =
+    let DecodedValue { value, .. } =
         decode_with::<Vec<PermissionOption>>(options, Mode::SpecLenient).ok()?;
     Some(value.into_iter().map(|option| option.option_id).collect())
 }

@@ -8,7 +8,7 @@ use crate::v1;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v2::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData};
 use crate::v2::initialization::Implementation;
-use jsonrpc_core::wire::{DecodeError, Decoded, Extra, Raw, decode};
+use jsonrpc_core::wire::{DecodeError, DecodedValue, Extra, Raw, decode};
 use jsonrpc_core::{ErrorObject, find_member};
 use serde_json::value::RawValue;
 
@@ -52,7 +52,7 @@ pub(super) fn read(
     params: &RawValue,
     requested: ProtocolVersion,
     chosen: ProtocolVersion,
-) -> Result<Decoded<ClientRequest>, DecodeError> {
+) -> Result<DecodedValue<ClientRequest>, DecodeError> {
     let is_v2 = chosen == ProtocolVersion::V2;
     let read = |params: &RawValue| ClientRequest::decode(is_v2, "initialize", Some(params));
     read(params).or_else(|error| {

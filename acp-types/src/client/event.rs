@@ -9,7 +9,7 @@ use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
+use jsonrpc_core::wire::{DecodeError, DecodedValue, Mode};
 use serde_json::value::RawValue;
 
 /// An event of a [`Connection`](super::Connection).

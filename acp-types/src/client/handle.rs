@@ -15,8 +15,8 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{Decoded, Raw};
-use jsonrpc_core::{Incoming, JsonStr, Kind as MessageKind, Peeked, Peer, peek};
+use jsonrpc_core::wire::{DecodedValue, Raw};
+use jsonrpc_core::{JsonStr, Kind as MessageKind, PeekedMessage, Peer, PeerMessage, peek};
 use serde_json::value::RawValue;
 
 impl Connection {
@@ -38,7 +38,7 @@ impl Connection {
 
     /// Handles a line of the agent that was peeked before, for telemetry or routing. Returns the
     /// key of the request, if the line is one for the program: its event follows.
-    pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) -> Option<RequestKey> {
+    pub fn handle_peeked(&mut self, line: &PeekedMessage<'_>, now: Duration) -> Option<RequestKey> {
         if self.base.closed.is_none() && is_update(line) {
             self.handle_update(line);
             return None;
@@ -48,7 +48,7 @@ impl Connection {
 
     fn handle_other<'a>(
         &mut self,
-        handle: impl FnOnce(&mut Peer<Token>) -> Incoming<'a, Token>,
+        handle: impl FnOnce(&mut Peer<Token>) -> PeerMessage<'a, Token>,
         now: Duration,
     ) -> Option<RequestKey> {
         if self.base.closed.is_some() {
@@ -114,7 +114,7 @@ impl Connection {
         }
     }
 
-    fn handle_update(&mut self, line: &Peeked<'_>) {
+    fn handle_update(&mut self, line: &PeekedMessage<'_>) {
         let Some(params) = line.raw_params() else { return };
         let string = |path: &[&str]| JsonStr::new(line.param(path)?)?.decode();
         let tag = string(&["update", "sessionUpdate"]).unwrap_or_default();
@@ -175,7 +175,8 @@ impl Connection {
         }
         match tag {
             "state_update" => {
-                if let Ok(Decoded { value, .. }) = read::<UpdateSessionNotification>(params.get())
+                if let Ok(DecodedValue { value, .. }) =
+                    read::<UpdateSessionNotification>(params.get())
                     && let SessionUpdate::StateUpdate(state) = value.update
                 {
                     let state = super::Received::new(state, Raw::from(params));
@@ -219,17 +220,17 @@ impl Connection {
 
     fn handle_incoming(
         &mut self,
-        incoming: Incoming<'_, Token>,
+        incoming: PeerMessage<'_, Token>,
         now: Duration,
     ) -> Option<RequestKey> {
         match incoming {
-            Incoming::Request(request) => return self.handle_request(&request),
-            Incoming::Notification(notification) => self.handle_notification(&notification),
-            Incoming::Response { token, outcome, .. } => {
+            PeerMessage::Request(request) => return self.handle_request(&request),
+            PeerMessage::Notification(notification) => self.handle_notification(&notification),
+            PeerMessage::Response { token, outcome, .. } => {
                 let outcome = outcome.map_err(|error| self.refused(error));
                 self.handle_response(token, outcome, now);
             }
-            Incoming::Cancelled { id, .. } => {
+            PeerMessage::Cancelled { id, .. } => {
                 if let Some(key) = self.base.requests.find(&id) {
                     self.give_up(key);
                 }
@@ -244,7 +245,7 @@ impl Connection {
     }
 }
 
-fn is_update(line: &Peeked<'_>) -> bool {
+fn is_update(line: &PeekedMessage<'_>) -> bool {
     line.kind() == MessageKind::Notification
         && line.method().is_some_and(|method| method == "session/update")
 }

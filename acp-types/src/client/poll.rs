@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Wire;
-use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
+use jsonrpc_core::wire::{self, DecodeError, DecodedValue, Mode, Raw};
 
 impl Connection {
     /// Returns the next line to send. Call until it returns `None`.
@@ -135,6 +135,6 @@ impl Connection {
 }
 
 /// Decodes a text leniently, as the schema defines.
-pub(super) fn read<T: Wire>(text: &str) -> Result<Decoded<T>, DecodeError> {
+pub(super) fn read<T: Wire>(text: &str) -> Result<DecodedValue<T>, DecodeError> {
     wire::decode_with(text, Mode::SpecLenient)
 }

@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::{self, DecodeError, Decoded};
+use jsonrpc_core::wire::{self, DecodeError, DecodedValue};
 
 /// A tolerated deviation, or a dropped message.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,9 +128,9 @@ impl Diagnostics {
     pub(crate) fn tolerate<T>(
         &mut self,
         method: &str,
-        decoded: Result<Decoded<T>, DecodeError>,
+        decoded: Result<DecodedValue<T>, DecodeError>,
     ) -> Result<T, DecodeError> {
-        let Decoded { value, diagnostics, .. } = decoded?;
+        let DecodedValue { value, diagnostics, .. } = decoded?;
         self.report(method, diagnostics);
         Ok(value)
     }

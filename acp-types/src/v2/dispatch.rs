@@ -45,7 +45,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Raw, Wire};
+use jsonrpc_core::wire::{DecodeError, DecodedValue, Mode, Raw, Wire};
 #[cfg(feature = "schemars")]
 use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};

@@ -17,7 +17,7 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, Peeked};
+use jsonrpc_core::{JsonStr, PeekedMessage};
 
 /// Maximum number of known open texts.
 const MAX_TEXTS: usize = 8;
@@ -59,7 +59,7 @@ impl Hub {
     }
 
     /// Handles a peeked message, on the fast path or through the connection.
-    pub(super) fn handle_message(&mut self, line: &Peeked<'_>, now: Duration) {
+    pub(super) fn handle_message(&mut self, line: &PeekedMessage<'_>, now: Duration) {
         let piece = TextPiece::read(line);
         if let Some(piece) = &piece
             && self.handle_piece(line, piece, now)
@@ -77,7 +77,12 @@ impl Hub {
 
     /// Handles a line that continues an open text. Returns `false` for other lines, without an
     /// effect.
-    fn handle_piece(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, now: Duration) -> bool {
+    fn handle_piece(
+        &mut self,
+        line: &PeekedMessage<'_>,
+        piece: &TextPiece<'_>,
+        now: Duration,
+    ) -> bool {
         let Some(place) = self.texts.texts.iter().position(|it| it.is_continued_by(piece)) else {
             return false;
         };
@@ -122,7 +127,7 @@ impl Hub {
     }
 
     /// Records the text that a line has begun or continued.
-    fn note_text(&mut self, line: &Peeked<'_>, piece: &TextPiece<'_>, number: ThreadNumber) {
+    fn note_text(&mut self, line: &PeekedMessage<'_>, piece: &TextPiece<'_>, number: ThreadNumber) {
         let Some(thread) = self.threads.get(number) else { return };
         let (Some((_, session)), Some(open)) = (thread.session, thread.conversation.open_text())
         else {

@@ -1,5 +1,5 @@
 //! The members of a line with a piece of text, read without decoding.
-use jsonrpc_core::{JsonStr, Kind, MemberReader, Peeked};
+use jsonrpc_core::{JsonStr, Kind, MemberReader, PeekedMessage};
 
 /// A piece of a message or thought, in either version of the protocol. Other members of the line do
 /// not affect its event.
@@ -24,7 +24,7 @@ struct Update<'a> {
 impl<'a> TextPiece<'a> {
     /// Reads a line. Returns `None` if it has a member that affects the event, such as `_meta` of
     /// the update, or a known member twice.
-    pub(super) fn read(line: &Peeked<'a>) -> Option<Self> {
+    pub(super) fn read(line: &PeekedMessage<'a>) -> Option<Self> {
         let is_update = line.method().is_some_and(|method| method == "session/update");
         if line.kind() != Kind::Notification || !is_update {
             return None;

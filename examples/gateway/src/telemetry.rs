@@ -16,7 +16,7 @@
 //!
 //! A slow collector causes no delay: spans that do not fit into the queue are dropped, counted, and
 //! logged at the end.
-use jsonrpc_core::{Peeked, RequestId, peek};
+use jsonrpc_core::{PeekedMessage, RequestId, peek};
 use opentelemetry::InstrumentationScope;
 use opentelemetry::trace::SpanKind;
 use opentelemetry_sdk::trace::SpanData;
@@ -253,7 +253,7 @@ impl Watch {
     }
 
     /// Handles a line of the agent that was peeked at.
-    pub fn receive(&mut self, line: &Peeked<'_>) {
+    pub fn receive(&mut self, line: &PeekedMessage<'_>) {
         self.tracing.handle_peeked(Direction::Received, self.enabled.time(), line);
         self.export();
     }

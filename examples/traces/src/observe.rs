@@ -9,7 +9,7 @@ use host::permissions::{Decision, RULE_ACTION, RULE_INDEX, Watcher};
 use host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatment};
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{Peeked, RequestId, peek};
+use jsonrpc_core::{PeekedMessage, RequestId, peek};
 use semconv_map::{Attribute, ClosedBy, Counters};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -236,7 +236,7 @@ impl Interception {
 fn decide(
     rules: &mut Watcher,
     direction: Direction,
-    message: &Peeked<'_>,
+    message: &PeekedMessage<'_>,
 ) -> Option<DecidedRequest> {
     let decision = rules.handle_line(direction, message)?;
     eprintln!("acp-traces: {decision}");
@@ -280,7 +280,7 @@ impl Outputs {
         direction: Direction,
         time: Duration,
         line: &[u8],
-        message: Option<&Peeked<'_>>,
+        message: Option<&PeekedMessage<'_>>,
     ) {
         self.messages += 1;
         match message {
@@ -354,7 +354,7 @@ impl Watch {
         direction: Direction,
         time: Duration,
         line: &[u8],
-        message: Option<&Peeked<'_>>,
+        message: Option<&PeekedMessage<'_>>,
     ) {
         if !self.is_closed {
             self.outputs.handle_message(direction, time, line, message);

@@ -3,7 +3,7 @@
 use crate::line_file::{LineFile, OpenError};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Direction, Recorder};
-use jsonrpc_core::{Peeked, peek_member};
+use jsonrpc_core::{PeekedMessage, peek_member};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn part_of_name(text: &str) -> String {
 }
 
 /// Returns the session of a message: of its parameters, or of the response that creates it.
-fn session_of(message: &Peeked<'_>) -> Option<String> {
+fn session_of(message: &PeekedMessage<'_>) -> Option<String> {
     let id = match message.result() {
         Some(result) => peek_member(result, "sessionId").ok()?,
         None => message.param(&["sessionId"]),
@@ -106,7 +106,7 @@ impl TranscriptRecorder {
         direction: Direction,
         time: Duration,
         line: &[u8],
-        message: Option<&Peeked<'_>>,
+        message: Option<&PeekedMessage<'_>>,
     ) {
         self.line.clear();
         self.recorder.record(time, direction, line, &mut self.line);

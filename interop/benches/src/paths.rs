@@ -8,8 +8,8 @@ use agent_client_protocol_schema::v1::SessionNotification;
 use bytes::BytesMut;
 use futures::StreamExt as _;
 use jsonrpc_core::codec::Codec;
-use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
-use jsonrpc_core::{Kind, Message, PeekError, Peeked, peek};
+use jsonrpc_core::framing::{InvalidTextAction, Lines, TextPolicy};
+use jsonrpc_core::{Kind, Message, PeekError, PeekedMessage, peek};
 use semconv_map::{Direction, Policy, Tracker};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -107,12 +107,12 @@ fn each<'a, T, E: std::fmt::Debug>(
 
 /// Finds the members that route an update, besides method and id: the session and the kind of
 /// update.
-fn named<'a>(peeked: Peeked<'a>) -> (Peeked<'a>, [Option<&'a str>; 2]) {
+fn named<'a>(peeked: PeekedMessage<'a>) -> (PeekedMessage<'a>, [Option<&'a str>; 2]) {
     let kind = peeked.param(&["update", "sessionUpdate"]);
     (peeked, [peeked.param(&["sessionId"]), kind])
 }
 
-fn observed(line: &Line) -> Result<(Peeked<'_>, [Option<&str>; 2]), PeekError> {
+fn observed(line: &Line) -> Result<(PeekedMessage<'_>, [Option<&str>; 2]), PeekError> {
     peek(line.text.as_bytes()).map(named)
 }
 
@@ -162,8 +162,10 @@ fn lines(case: &Case, look: impl Fn(&str)) -> usize {
 
 /// Splits lines without validation, for a reader that validates them, such as `peek`.
 fn lines_as_bytes(case: &Case) -> usize {
-    let mut lines = Lines::default()
-        .with_text(TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass });
+    let mut lines = Lines::default().with_text(TextPolicy {
+        utf8: InvalidTextAction::Pass,
+        surrogates: InvalidTextAction::Pass,
+    });
     let mut count = 0;
     for read in case.stream.chunks(READ) {
         lines.push(read);

@@ -1,6 +1,6 @@
 //! Detection of line ends in bytes that arrive in pieces, and removal of lines that are too long.
 use super::FrameError;
-use super::too_long::TooLong;
+use super::too_long::OverlongLine;
 use memchr::memchr;
 
 /// The beginning of a buffer.
@@ -31,7 +31,7 @@ pub(crate) struct LineCutter {
     limit: usize,
     place: Place,
     /// A line that is too long, until it is reported.
-    too_long: Option<TooLong>,
+    too_long: Option<OverlongLine>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl LineCutter {
             if end.is_none() {
                 self.place = Place::TooLong;
             }
-            self.too_long.insert(TooLong::new(self.limit)).pass(bytes);
+            self.too_long.insert(OverlongLine::new(self.limit)).pass(bytes);
             return Cut::Space { taken };
         }
         if !is_whole {

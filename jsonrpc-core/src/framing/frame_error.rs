@@ -1,6 +1,6 @@
 //! Errors of taking a message from a stream.
 use crate::decode_error::reply;
-use crate::envelope::{Recovered, recover};
+use crate::envelope::{MessageFragment, recover};
 use crate::message::{Kind, Response};
 use crate::{ErrorCode, RequestId};
 use alloc::string::ToString;
@@ -78,12 +78,12 @@ impl FrameError {
     }
 
     pub(crate) fn utf8(at: usize, message: &[u8]) -> Self {
-        let Recovered { kind, id } = recover(message);
+        let MessageFragment { kind, id } = recover(message);
         Self::Utf8 { at, kind, id }
     }
 
     pub(crate) fn surrogate(at: usize, message: &[u8]) -> Self {
-        let Recovered { kind, id } = recover(message);
+        let MessageFragment { kind, id } = recover(message);
         Self::Surrogate { at, kind, id }
     }
 }

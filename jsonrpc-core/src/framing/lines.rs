@@ -150,7 +150,8 @@ impl Lines {
                 Cut::Space { taken } => self.start += taken,
                 Cut::Error(error) => {
                     if self.start >= self.bytes.len() {
-                        (self.bytes, self.start) = (Vec::new(), 0);
+                        self.bytes = Vec::new();
+                        self.start = 0;
                     }
                     return Some(Err(error));
                 }

@@ -9,33 +9,33 @@ use memchr::memchr;
 /// Both defects affect one message. No choice ends the connection, or loses another message.
 ///
 /// ```
-/// use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+/// use jsonrpc_core::framing::{InvalidTextAction, Lines, TextPolicy};
 ///
-/// let repair = TextPolicy { utf8: OnInvalid::Repair, surrogates: OnInvalid::Repair };
+/// let repair = TextPolicy { utf8: InvalidTextAction::Repair, surrogates: InvalidTextAction::Repair };
 /// let mut lines = Lines::default().with_text(repair);
 /// lines.push(b"{\"method\":\"m\",\"params\":[\"\xff\",\"\\ud83d\"]}\n");
 /// assert_eq!(lines.next(), Some(Ok("{\"method\":\"m\",\"params\":[\"\u{fffd}\",\"\\ufffd\"]}")));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextPolicy {
-    /// For bytes that are not UTF-8; [`OnInvalid::Reject`] by default.
-    pub utf8: OnInvalid,
+    /// For bytes that are not UTF-8; [`InvalidTextAction::Reject`] by default.
+    pub utf8: InvalidTextAction,
     /// For lone surrogates in escapes, such as `"\ud83d"`, from peers that split a string between
-    /// UTF-16 units. They are valid JSON, but not valid in a Rust string. [`OnInvalid::Pass`] by
-    /// default, so that only readers of the string are affected.
-    pub surrogates: OnInvalid,
+    /// UTF-16 units. They are valid JSON, but not valid in a Rust string.
+    /// [`InvalidTextAction::Pass`] by default, so that only readers of the string are affected.
+    pub surrogates: InvalidTextAction,
 }
 
 impl Default for TextPolicy {
     fn default() -> Self {
-        Self { utf8: OnInvalid::Reject, surrogates: OnInvalid::Pass }
+        Self { utf8: InvalidTextAction::Reject, surrogates: InvalidTextAction::Pass }
     }
 }
 
 /// The handling of invalid text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum OnInvalid {
+pub enum InvalidTextAction {
     /// The message is an error: [`FrameError::Utf8`] or [`FrameError::Surrogate`].
     Reject,
     /// The invalid part is replaced by U+FFFD. The message may grow up to three times.
@@ -51,29 +51,29 @@ impl TextPolicy {
     /// Returns whether all text passes.
     #[inline]
     pub(crate) fn passes_all(self) -> bool {
-        self.utf8 == OnInvalid::Pass && self.surrogates == OnInvalid::Pass
+        self.utf8 == InvalidTextAction::Pass && self.surrogates == InvalidTextAction::Pass
     }
 
     /// Applies the policy to a message: in place, or with a replacement text.
     pub(crate) fn apply(self, message: &mut [u8]) -> Result<Option<Vec<u8>>, FrameError> {
         let mut repaired = None;
-        if self.utf8 != OnInvalid::Pass
+        if self.utf8 != InvalidTextAction::Pass
             && let Err(error) = core::str::from_utf8(message)
         {
-            if self.utf8 == OnInvalid::Reject {
+            if self.utf8 == InvalidTextAction::Reject {
                 return Err(FrameError::utf8(error.valid_up_to(), message));
             }
             repaired = Some(String::from_utf8_lossy(message).into_owned().into_bytes());
         }
         let text = repaired.as_deref_mut().unwrap_or(message);
         match self.surrogates {
-            OnInvalid::Pass => {}
-            OnInvalid::Reject => {
+            InvalidTextAction::Pass => {}
+            InvalidTextAction::Reject => {
                 if let Some(at) = find_half_pair(text, 0) {
                     return Err(FrameError::surrogate(at, text));
                 }
             }
-            OnInvalid::Repair => {
+            InvalidTextAction::Repair => {
                 let mut from = 0;
                 while let Some(at) = find_half_pair(text, from) {
                     if let Some(digits) = text.get_mut(at + 2..at + 6) {
@@ -91,8 +91,8 @@ impl TextPolicy {
     #[inline]
     pub(crate) fn before_text(self) -> Self {
         match self.utf8 {
-            OnInvalid::Reject => Self { utf8: OnInvalid::Pass, ..self },
-            OnInvalid::Repair | OnInvalid::Pass => self,
+            InvalidTextAction::Reject => Self { utf8: InvalidTextAction::Pass, ..self },
+            InvalidTextAction::Repair | InvalidTextAction::Pass => self,
         }
     }
 }

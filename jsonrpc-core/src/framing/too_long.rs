@@ -1,14 +1,14 @@
 //! Detection of the id of a message that is too long to be buffered.
 use super::FrameError;
 use crate::RequestId;
-use crate::envelope::{Recovered, recover};
+use crate::envelope::{MessageFragment, recover};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use memchr::memchr2;
 
 /// A message that is too long, until it is reported.
 #[derive(Debug)]
-pub(super) struct TooLong {
+pub(super) struct OverlongLine {
     limit: usize,
     /// Remaining number of bytes that may be kept. All of these are examined, and of the rest only
     /// what is needed.
@@ -16,7 +16,7 @@ pub(super) struct TooLong {
     outline: Box<Outline>,
 }
 
-impl TooLong {
+impl OverlongLine {
     pub(super) fn new(limit: usize) -> Self {
         Self { limit, head: limit, outline: Box::default() }
     }
@@ -39,7 +39,7 @@ impl TooLong {
     pub(super) fn error(&self, is_end: bool) -> Option<FrameError> {
         let is_decided = self.head == 0 && self.outline.is_decided;
         (is_end || is_decided).then(|| {
-            let Recovered { kind, id } = recover(&self.outline.kept);
+            let MessageFragment { kind, id } = recover(&self.outline.kept);
             FrameError::TooLong { limit: self.limit, kind, id }
         })
     }

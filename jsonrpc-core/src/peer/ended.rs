@@ -1,11 +1,11 @@
 //! Requests that end without a response, and errors of requests.
 #[cfg(doc)]
-use super::{Incoming, Limits};
+use super::{PeerMessage, RequestLimits};
 use crate::RequestId;
 
 /// An own request that ended without a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended<T> {
+pub struct UnansweredRequest<T> {
     /// Id of the request.
     pub id: RequestId,
     /// The token of the request.
@@ -28,7 +28,7 @@ pub enum EndReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// [`Limits::ours`] requests are open.
+    /// [`RequestLimits::ours`] requests are open.
     #[error("too many open requests")]
     Full,
     /// The connection is closed.
@@ -42,4 +42,4 @@ pub enum RegisterError {
 /// An error responding: no request of the peer with this id is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no open request has this id")]
-pub struct NotOpen;
+pub struct RespondError;

@@ -9,13 +9,13 @@ use crate::message::{Kind, Notification, Request, Response};
 use crate::{ErrorObject, RequestId};
 use serde_json::value::RawValue;
 
-/// A message of the peer.
+/// A message of the peer, or a line that is not a message.
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a caller that ignores a kind leaves a request open: a new kind has to break its build"
 )]
-pub enum Incoming<'a, T> {
+pub enum PeerMessage<'a, T> {
     /// A request, to be answered once with [`Peer::respond`].
     Request(Request<'a>),
     /// A notification, including a cancellation of a request that is not open.

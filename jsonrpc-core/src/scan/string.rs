@@ -160,10 +160,12 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
         if found != 0 {
             return length + (found.trailing_zeros() / 8) as usize;
         }
-        (rest, length) = (behind, length + 8);
+        rest = behind;
+        length = length + 8;
         if length.is_multiple_of(64) {
             let long = plain_blocks(rest);
-            (rest, length) = (rest.get(long..).unwrap_or_default(), length + long);
+            rest = rest.get(long..).unwrap_or_default();
+            length = length + long;
         }
     }
     length + rest.iter().take_while(|byte| is_plain(**byte)).count()

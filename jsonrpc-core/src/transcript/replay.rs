@@ -2,7 +2,7 @@
 use super::{Direction, Entry};
 use crate::framing::FrameError;
 use crate::message::{Kind, Message, Notification, Request, Response};
-use crate::peer::{Incoming, LineError, NotOpen, Peer, RegisterError};
+use crate::peer::{LineError, Peer, PeerMessage, RegisterError, RespondError};
 use crate::{ErrorCode, ErrorObject, RequestId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -29,9 +29,9 @@ pub struct Replay<'a> {
     clippy::exhaustive_enums,
     reason = "each kind of message, sent or received, has its variant"
 )]
-pub enum Replayed<'a, T> {
+pub enum ReplayStep<'a, T> {
     /// The peer's result for a received message.
-    Received(Incoming<'a, T>),
+    Received(PeerMessage<'a, T>),
     /// An own request, with its new id.
     Request {
         /// The recorded request.
@@ -44,7 +44,7 @@ pub enum Replayed<'a, T> {
         /// The recorded response.
         response: Response<'a>,
         /// Whether there was a request to answer.
-        outcome: Result<(), NotOpen>,
+        outcome: Result<(), RespondError>,
     },
     /// An own notification.
     Notification(Notification<'a>),
@@ -65,14 +65,14 @@ impl<'a> Replay<'a> {
         &mut self,
         peer: &mut Peer<T>,
         token: impl FnOnce(&Request<'_>) -> T,
-    ) -> Option<(Duration, Replayed<'_, T>)> {
+    ) -> Option<(Duration, ReplayStep<'_, T>)> {
         let entry = self.entry.insert(self.entries.next()?);
         let bytes = &*entry.bytes;
         let line = core::str::from_utf8(bytes);
         let line = line.map_err(|error| FrameError::utf8(error.valid_up_to(), bytes));
         let replayed = match entry.direction {
             Direction::Sent => send(line, &mut self.sent, peer, token),
-            Direction::Received => Replayed::Received(receive(line, &mut self.sent, peer)),
+            Direction::Received => ReplayStep::Received(receive(line, &mut self.sent, peer)),
         };
         Some((entry.time, replayed))
     }
@@ -91,19 +91,19 @@ fn send<'a, T>(
     sent: &mut Sent,
     peer: &mut Peer<T>,
     token: impl FnOnce(&Request<'_>) -> T,
-) -> Replayed<'a, T> {
+) -> ReplayStep<'a, T> {
     match line.map_err(LineError::from).and_then(|text| Ok(Message::decode(text)?)) {
         Ok(Message::Request(request)) => {
             let id = peer.register(token(&request), None);
             id.iter().for_each(|id| drop(sent.insert(request.id.clone(), id.clone())));
-            Replayed::Request { request, id }
+            ReplayStep::Request { request, id }
         }
         Ok(Message::Response(response)) => {
             let outcome = peer.respond(&response.id, response.outcome.clone()).map(drop);
-            Replayed::Response { response, outcome }
+            ReplayStep::Response { response, outcome }
         }
-        Ok(Message::Notification(notification)) => Replayed::Notification(notification),
-        Err(error) => Replayed::Sent(error),
+        Ok(Message::Notification(notification)) => ReplayStep::Notification(notification),
+        Err(error) => ReplayStep::Sent(error),
     }
 }
 
@@ -111,17 +111,17 @@ fn receive<'a, T>(
     line: Result<&'a str, FrameError>,
     sent: &mut Sent,
     peer: &mut Peer<T>,
-) -> Incoming<'a, T> {
+) -> PeerMessage<'a, T> {
     match line.map_err(LineError::from).and_then(|text| Ok(Message::decode(text)?)) {
         Ok(Message::Response(response)) => match sent.remove(&response.id) {
             Some(id) => peer.handle_message(Response { id, ..response }.into()),
-            None => Incoming::Unmatched(response),
+            None => PeerMessage::Unmatched(response),
         },
         Ok(message) => peer.handle_message(message),
         Err(error) => {
             let ended = error.id().filter(|_| error.kind() == Some(Kind::Response));
             let ended = ended.and_then(|id| sent.remove(id)).and_then(|id| end(&id, peer));
-            Incoming::Malformed { reply: error.reply(), ended, error }
+            PeerMessage::Malformed { reply: error.reply(), ended, error }
         }
     }
 }
@@ -130,7 +130,7 @@ fn receive<'a, T>(
 fn end<T>(id: &RequestId, peer: &mut Peer<T>) -> Option<(RequestId, T)> {
     let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the response cannot be read");
     match peer.handle_message(Response::new(id.clone(), Err(error)).into()) {
-        Incoming::Response { id, token, .. } => Some((id, token)),
+        PeerMessage::Response { id, token, .. } => Some((id, token)),
         _ => None,
     }
 }

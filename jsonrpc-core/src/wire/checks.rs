@@ -114,7 +114,8 @@ pub(super) const fn assert_different(one: &str, other: &str) {
         if *first != *second {
             return;
         }
-        (a, b) = (a_left, b_left);
+        a = a_left;
+        b = b_left;
     }
     if a.is_empty() && b.is_empty() {
         fail_repeated(one);
@@ -130,7 +131,8 @@ const fn fail_repeated(name: &str) -> ! {
         let mut bytes = part.as_bytes();
         while let [byte, bytes_left @ ..] = bytes {
             message[length] = *byte;
-            (length, bytes) = (length + 1, bytes_left);
+            length = length + 1;
+            bytes = bytes_left;
         }
         parts = parts_left;
     }

@@ -3,7 +3,7 @@ use super::decode_error::DecodeError;
 use super::diagnostic::{Diagnostic, MAX_DIAGNOSTICS};
 use super::mode::Mode;
 use super::pointer::pointers;
-use super::problem::{Note, Problem, What};
+use super::problem::{Problem, ProblemKind, SkippedValue};
 use super::raw::Raw;
 use super::reader::ValueReader;
 use super::serde_reader::read_serde;
@@ -96,7 +96,7 @@ pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
 ///
 /// # Errors
 /// The text is not JSON, or not a `T` even in this mode.
-pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, DecodeError> {
+pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<DecodedValue<T>, DecodeError> {
     let mut value = T::blank();
     match decode_into(json, &mut value, mode) {
         Ok(read) => Ok(read.map(|()| value)),
@@ -125,7 +125,7 @@ pub fn decode_into(
     json: &str,
     value: &mut dyn Wire,
     mode: Mode,
-) -> Result<Decoded<()>, DecodeError> {
+) -> Result<DecodedValue<()>, DecodeError> {
     let mut reader = ValueReader::new(json, mode);
     if value.read(&mut reader).is_ok() && reader.scanner.end().is_some() {
         let ValueReader { notes, omitted, .. } = reader;
@@ -154,7 +154,7 @@ impl Raw {
 
 /// A value, and the diagnostics of its text.
 #[derive(Clone, Debug)]
-pub struct Decoded<T> {
+pub struct DecodedValue<T> {
     /// The value.
     pub value: T,
     /// Accepted deviations from the specification, in order.
@@ -163,27 +163,27 @@ pub struct Decoded<T> {
     pub omitted: usize,
 }
 
-impl<T> Decoded<T> {
+impl<T> DecodedValue<T> {
     /// The largest number of diagnostics of one document; further ones are counted. The total
     /// length of their pointers is limited as well, to that of the document or 64 KiB, whichever is
     /// larger.
     pub const MAX_DIAGNOSTICS: usize = MAX_DIAGNOSTICS;
 
     /// Replaces the value.
-    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Decoded<U> {
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> DecodedValue<U> {
         let Self { value, diagnostics, omitted } = self;
-        Decoded { value: make(value), diagnostics, omitted }
+        DecodedValue { value: make(value), diagnostics, omitted }
     }
 }
 
 /// A value without diagnostics.
-impl<T> From<T> for Decoded<T> {
+impl<T> From<T> for DecodedValue<T> {
     fn from(value: T) -> Self {
         Self { value, diagnostics: Vec::new(), omitted: 0 }
     }
 }
 
-impl<T: Serialize> Decoded<T> {
+impl<T: Serialize> DecodedValue<T> {
     /// Encodes the value as serde_json does. After [`Mode::Preserve`] the result is the decoded
     /// JSON value.
     ///
@@ -201,14 +201,15 @@ fn error(json: &str, problem: Option<Problem>) -> DecodeError {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
         return DecodeError::syntax(error);
     }
-    let unread = || Problem { at: 0, what: What::Message(String::from("the text cannot be read")) };
+    let unread =
+        || Problem { at: 0, what: ProblemKind::Message(String::from("the text cannot be read")) };
     let Problem { at, what } = problem.unwrap_or_else(unread);
     let pointer = pointers(json, &[at]).pop().unwrap_or_default();
     DecodeError::new(pointer, what.message(kind(json, at)))
 }
 
 #[cold]
-fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> Decoded<()> {
+fn diagnostics(json: &str, notes: Vec<SkippedValue>, omitted: usize) -> DecodedValue<()> {
     let mut places: Vec<_> = notes.iter().flat_map(|note| [note.at, note.problem.at]).collect();
     places.sort_unstable();
     places.dedup();
@@ -217,7 +218,7 @@ fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> Decoded<()> {
     let total = notes.len() + omitted;
     let diagnostics: Vec<_> = notes
         .iter()
-        .filter_map(|Note { code, at, problem }| {
+        .filter_map(|SkippedValue { code, at, problem }| {
             let message = problem.what.message(kind(json, problem.at));
             let place = pointer(*at)?;
             let inner = pointer(problem.at)?;
@@ -227,7 +228,7 @@ fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> Decoded<()> {
         })
         .collect();
     let omitted = total - diagnostics.len();
-    Decoded { value: (), diagnostics, omitted }
+    DecodedValue { value: (), diagnostics, omitted }
 }
 
 /// Returns the kind of the value at a place.

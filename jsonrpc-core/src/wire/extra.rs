@@ -1,10 +1,10 @@
 //! Unknown members, and `_meta`.
-use super::left_out::LeftOut;
+use super::left_out::OmittedItems;
 use super::problem::Fault;
 use super::raw::Raw;
 use super::reader::ValueReader;
-use super::table::{Open, Table};
-use super::value::{Flat, Members, Object, View, Wire};
+use super::table::{OpenObject, Table};
+use super::value::{FlatObject, Members, Object, View, Wire};
 use super::writer::Entries;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -34,18 +34,18 @@ pub struct Extra(Option<Box<List>>);
 #[derive(Clone, Default)]
 struct List {
     members: Vec<(Box<str>, Raw)>,
-    kept: Vec<(&'static str, Kept)>,
+    kept: Vec<(&'static str, ReceivedForm)>,
 }
 
 /// The received form of a known member.
 #[derive(Clone, Debug)]
-pub(super) enum Kept {
+pub(super) enum ReceivedForm {
     /// `null`, for an `Option` field.
     Null,
     /// An invalid value.
     Value(Raw),
     /// Items that were left out of a list.
-    Items(Box<LeftOut>),
+    Items(Box<OmittedItems>),
 }
 
 impl Extra {
@@ -93,11 +93,11 @@ impl Extra {
         self.0.get_or_insert_default().members.push((name, value));
     }
 
-    pub(super) fn kept(&self) -> &[(&'static str, Kept)] {
+    pub(super) fn kept(&self) -> &[(&'static str, ReceivedForm)] {
         self.0.as_ref().map_or(&[], |list| &list.kept)
     }
 
-    pub(super) fn keep(&mut self, mut kept: Vec<(&'static str, Kept)>) {
+    pub(super) fn keep(&mut self, mut kept: Vec<(&'static str, ReceivedForm)>) {
         let list = self.0.get_or_insert_default();
         if list.kept.is_empty() {
             list.kept = kept;
@@ -165,8 +165,12 @@ impl Members for Extra {
     }
 }
 
-impl Flat for Extra {
-    fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault> {
+impl FlatObject for Extra {
+    fn read_flat(
+        &mut self,
+        reader: &mut ValueReader<'_>,
+        open: &OpenObject<'_>,
+    ) -> Result<(), Fault> {
         static NONE: Table = Table::new(&[], false);
         reader.fields(&NONE, &mut [], self, open)
     }

@@ -1,21 +1,21 @@
 //! Decoding of objects by their tables.
 use super::diagnostic::DiagnosticCode;
-use super::extra::Kept;
+use super::extra::ReceivedForm;
 use super::mode::Mode;
-use super::problem::{Fault, Problem, What};
+use super::problem::{Fault, Problem, ProblemKind};
 use super::raw::Raw;
 use super::reader::ValueReader;
-use super::table::{Member, Open, Outer, OuterNames, Table, UnreadTag};
-use super::value::{Flat, Wire};
+use super::table::{Member, OpenObject, OuterNames, OuterType, Table, UnreadTag};
+use super::value::{FlatObject, Wire};
 use super::walk::Walk;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// An object with a table while it is read.
-struct Reading<'r, 's> {
+struct ObjectReader<'r, 's> {
     table: &'static Table,
     slots: &'r mut [&'s mut dyn Wire],
-    open: &'r Open<'r>,
+    open: &'r OpenObject<'r>,
     walk: Walk,
     /// Index of the member that usually comes next.
     hint: usize,
@@ -24,7 +24,7 @@ struct Reading<'r, 's> {
     /// A bit for each required member that has its default, since its value is invalid.
     defaults: u64,
     /// Received forms of members; absent without any, so that dropping them costs nothing.
-    kept: Option<Vec<(&'static str, Kept)>>,
+    kept: Option<Vec<(&'static str, ReceivedForm)>>,
 }
 
 /// Reads the default of a member into a blank value.
@@ -39,14 +39,14 @@ impl<'a> ValueReader<'a> {
     /// # Errors
     /// The next value is not an object, or a member is invalid.
     #[inline(never)]
-    pub fn object(&mut self, object: &mut dyn Flat, name: &'static str) -> Result<(), Fault> {
+    pub fn object(&mut self, object: &mut dyn FlatObject, name: &'static str) -> Result<(), Fault> {
         self.skips_items = false;
         if self.next_byte() != b'{' {
-            return Err(self.fail(self.last, What::Object(name)));
+            return Err(self.fail(self.last, ProblemKind::Object(name)));
         }
         self.enter()?;
         let start = self.last;
-        let open = Open { start, at: start, is_first: true, outer: None };
+        let open = OpenObject { start, at: start, is_first: true, outer: None };
         let read = object.read_flat(self, &open);
         self.depth -= 1;
         read
@@ -61,8 +61,8 @@ impl<'a> ValueReader<'a> {
         &mut self,
         table: &'static Table,
         slots: &mut [&mut dyn Wire],
-        rest: &mut dyn Flat,
-        open: &Open<'_>,
+        rest: &mut dyn FlatObject,
+        open: &OpenObject<'_>,
     ) -> Result<(), Fault> {
         self.scanner.go_to(open.at);
         let walk = Walk::at(open.is_first);
@@ -70,7 +70,7 @@ impl<'a> ValueReader<'a> {
         let names = 0;
         let defaults = 0;
         let kept = None;
-        let mut reading = Reading { table, slots, open, walk, hint, names, defaults, kept };
+        let mut reading = ObjectReader { table, slots, open, walk, hint, names, defaults, kept };
         loop {
             if let Some(member) = table.members.get(reading.hint)
                 && member.is_plain
@@ -93,7 +93,7 @@ impl<'a> ValueReader<'a> {
                     self.named(&mut reading, member.name, at)?;
                 }
             } else if !table.is_framed
-                && let Some((tag, unread)) = open.outer.and_then(Outer::unread_tag)
+                && let Some((tag, unread)) = open.outer.and_then(OuterType::unread_tag)
                 && reading.walk.pass(self, tag)
             {
                 // The value was read before.
@@ -107,8 +107,8 @@ impl<'a> ValueReader<'a> {
             return Err(self.missing(table, reading.names, open));
         }
         if table.is_framed {
-            let outer = Outer { names: OuterNames::Table(table), next: open.outer };
-            rest.read_flat(self, &Open { outer: Some(&outer), ..*open })?;
+            let outer = OuterType { names: OuterNames::Table(table), next: open.outer };
+            rest.read_flat(self, &OpenObject { outer: Some(&outer), ..*open })?;
         }
         if let Some(kept) = reading.kept
             && let Some(extra) = rest.extra_mut()
@@ -132,7 +132,11 @@ impl<'a> ValueReader<'a> {
 
     /// Reads the next member of any name. Returns whether there was one.
     #[inline(never)]
-    fn any(&mut self, reading: &mut Reading<'_, '_>, rest: &mut dyn Flat) -> Result<bool, Fault> {
+    fn any(
+        &mut self,
+        reading: &mut ObjectReader<'_, '_>,
+        rest: &mut dyn FlatObject,
+    ) -> Result<bool, Fault> {
         let Some(name) = reading.walk.next(self)? else { return Ok(false) };
         let table = reading.table;
         let open = reading.open;
@@ -152,7 +156,12 @@ impl<'a> ValueReader<'a> {
 
     /// Reads the value of the member at `at` in the table, unless it belongs to a surrounding type.
     #[inline(never)]
-    fn named(&mut self, reading: &mut Reading<'_, '_>, name: &str, at: usize) -> Result<(), Fault> {
+    fn named(
+        &mut self,
+        reading: &mut ObjectReader<'_, '_>,
+        name: &str,
+        at: usize,
+    ) -> Result<(), Fault> {
         let read = match reading.open.outer.and_then(|outer| outer.find(name)) {
             Some(owner) => self.of_outer(owner, reading.table.is_framed, reading.open),
             None => self.field(reading, at),
@@ -162,16 +171,16 @@ impl<'a> ValueReader<'a> {
 
     /// Returns the error of an object without one of its required members.
     #[cold]
-    fn missing(&mut self, table: &'static Table, names: u64, open: &Open<'_>) -> Fault {
+    fn missing(&mut self, table: &'static Table, names: u64, open: &OpenObject<'_>) -> Fault {
         let is_missing = |at: &usize| names & 1 << at == 0;
         let missing = (0..table.members.len()).find(is_missing);
         let name = missing.and_then(|at| table.members.get(at)).map_or("", |member| member.name);
-        self.problem = Some(Problem { at: open.start, what: What::Missing(name) });
+        self.problem = Some(Problem { at: open.start, what: ProblemKind::Missing(name) });
         Fault(())
     }
 
     /// Reads the value of a member into its slot.
-    fn field(&mut self, reading: &mut Reading<'_, '_>, at: usize) -> Result<(), Fault> {
+    fn field(&mut self, reading: &mut ObjectReader<'_, '_>, at: usize) -> Result<(), Fault> {
         let (Some(member), Some(slot)) = (reading.table.members.get(at), reading.slots.get_mut(at))
         else {
             return Err(Fault(()));
@@ -181,7 +190,7 @@ impl<'a> ValueReader<'a> {
         }
         reading.names |= 1 << at;
         if member.is_optional && self.null()? {
-            reading.kept.get_or_insert_default().push((member.name, Kept::Null));
+            reading.kept.get_or_insert_default().push((member.name, ReceivedForm::Null));
             return Ok(());
         }
         if self.mode == Mode::Strict || member.marks.is_none() {
@@ -199,7 +208,7 @@ impl<'a> ValueReader<'a> {
         &mut self,
         member: &'static Member,
         slot: &mut dyn Wire,
-        kept: &mut Option<Vec<(&'static str, Kept)>>,
+        kept: &mut Option<Vec<(&'static str, ReceivedForm)>>,
     ) -> Result<bool, Fault> {
         let byte = self.next_byte();
         let start = self.last;
@@ -211,7 +220,7 @@ impl<'a> ValueReader<'a> {
         let left_out = self.left_out.take().filter(|left_out| !left_out.is_empty());
         let Err(fault) = read else {
             if let Some(left_out) = left_out {
-                kept.get_or_insert_default().push((member.name, Kept::Items(left_out)));
+                kept.get_or_insert_default().push((member.name, ReceivedForm::Items(left_out)));
             }
             return Ok(false);
         };
@@ -228,7 +237,7 @@ impl<'a> ValueReader<'a> {
         if self.mode == Mode::Preserve
             && let Some(text) = Raw::of_checked(self.text_since(start))
         {
-            kept.get_or_insert_default().push((member.name, Kept::Value(text)));
+            kept.get_or_insert_default().push((member.name, ReceivedForm::Value(text)));
         }
         Ok(true)
     }
@@ -239,7 +248,7 @@ impl<'a> ValueReader<'a> {
         &mut self,
         owner: Option<UnreadTag<'_>>,
         is_read_again: bool,
-        open: &Open<'_>,
+        open: &OpenObject<'_>,
     ) -> Result<(), Fault> {
         match owner {
             Some((tag, unread)) if !is_read_again && unread.take().is_none() => {
@@ -251,7 +260,7 @@ impl<'a> ValueReader<'a> {
 
     /// Keeps an unknown member.
     #[inline(never)]
-    fn unknown(&mut self, name: Cow<'a, str>, rest: &mut dyn Flat) -> Result<(), Fault> {
+    fn unknown(&mut self, name: Cow<'a, str>, rest: &mut dyn FlatObject) -> Result<(), Fault> {
         let text = self.text()?;
         if let Some(extra) = rest.extra_mut() {
             match Raw::of_checked(text) {
@@ -264,8 +273,8 @@ impl<'a> ValueReader<'a> {
 
     /// Returns the error of a repeated member; its second value follows.
     #[cold]
-    fn twice(&mut self, name: &'static str, open: &Open<'_>) -> Fault {
-        self.problem = Some(Problem { at: open.start, what: What::Twice(name) });
+    fn twice(&mut self, name: &'static str, open: &OpenObject<'_>) -> Fault {
+        self.problem = Some(Problem { at: open.start, what: ProblemKind::Twice(name) });
         if self.guards > 0 {
             self.next_byte();
             self.go_behind(self.last);

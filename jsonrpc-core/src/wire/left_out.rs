@@ -6,13 +6,13 @@ use core::ops::Range;
 
 /// Items that were left out of a list, as text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct OmittedItems {
     /// Runs of adjacent items: their indices, and the place of all in the text.
     runs: Vec<(Range<u32>, Range<usize>)>,
     text: String,
 }
 
-impl LeftOut {
+impl OmittedItems {
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }

@@ -90,11 +90,11 @@ macro_rules! member_union {
                 }
             }
 
-            impl __wire::Flat for $Name {
+            impl __wire::FlatObject for $Name {
                 fn read_flat(
                     &mut self,
                     reader: &mut __wire::ValueReader<'_>,
-                    open: &__wire::Open<'_>,
+                    open: &__wire::OpenObject<'_>,
                 ) -> ::core::result::Result<(), __wire::Fault> {
                     reader.selected(SELECTORS, self, open)
                 }

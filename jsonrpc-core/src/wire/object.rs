@@ -196,11 +196,11 @@ macro_rules! object {
                 }
             }
 
-            impl __wire::Flat for $Name {
+            impl __wire::FlatObject for $Name {
                 fn read_flat(
                     &mut self,
                     reader: &mut __wire::ValueReader<'_>,
-                    open: &__wire::Open<'_>,
+                    open: &__wire::OpenObject<'_>,
                 ) -> ::core::result::Result<(), __wire::Fault> {
                     let read = reader.fields(
                         &TABLE,
@@ -218,7 +218,7 @@ macro_rules! object {
                 }
 
                 fn extra_mut(&mut self) -> ::core::option::Option<&mut $crate::wire::Extra> {
-                    __wire::Flat::extra_mut(&mut self.$rest)
+                    __wire::FlatObject::extra_mut(&mut self.$rest)
                 }
             }
         };

@@ -181,11 +181,11 @@ macro_rules! open_union {
                 }
             }
 
-            impl __wire::Flat for $Name {
+            impl __wire::FlatObject for $Name {
                 fn read_flat(
                     &mut self,
                     reader: &mut __wire::ValueReader<'_>,
-                    open: &__wire::Open<'_>,
+                    open: &__wire::OpenObject<'_>,
                 ) -> ::core::result::Result<(), __wire::Fault> {
                     reader.tagged(&TAGS, self, open)
                 }
@@ -230,14 +230,14 @@ macro_rules! open_union {
                 };
             }
 
-            fn payload(&self) -> &dyn __wire::Flat {
+            fn payload(&self) -> &dyn __wire::FlatObject {
                 match self {
                     $( Self::$Variant(payload) => payload, )*
                     Self::Unknown($other) => $members,
                 }
             }
 
-            fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
+            fn payload_mut(&mut self) -> &mut dyn __wire::FlatObject {
                 match self {
                     $( Self::$Variant(payload) => payload, )*
                     Self::Unknown($other) => $members_mut,

@@ -13,11 +13,11 @@ pub struct Fault(pub(super) ());
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) at: usize,
-    pub(super) what: What,
+    pub(super) what: ProblemKind,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum ProblemKind {
     /// Another form was expected.
     Expected(&'static str),
     /// An object of this type was expected.
@@ -34,7 +34,7 @@ pub(super) enum What {
     Message(String),
 }
 
-impl What {
+impl ProblemKind {
     pub(super) fn message(&self, came: &str) -> String {
         match self {
             Self::Expected(what) => alloc::format!("expected {what}, got {came}"),
@@ -50,7 +50,7 @@ impl What {
 
 /// A value that was not read because of its annotations.
 #[derive(Debug)]
-pub(super) struct Note {
+pub(super) struct SkippedValue {
     pub(super) code: DiagnosticCode,
     pub(super) at: usize,
     pub(super) problem: Problem,

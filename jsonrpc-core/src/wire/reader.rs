@@ -1,9 +1,9 @@
 //! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first
 //! error.
 use super::diagnostic::{DiagnosticCode, MAX_DIAGNOSTICS};
-use super::left_out::LeftOut;
+use super::left_out::OmittedItems;
 use super::mode::Mode;
-use super::problem::{Fault, MAX_DEPTH, Note, Problem, What};
+use super::problem::{Fault, MAX_DEPTH, Problem, ProblemKind, SkippedValue};
 use crate::scan::Scanner;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -27,13 +27,13 @@ pub struct ValueReader<'a> {
     /// Whether the next list leaves out invalid items.
     pub(super) skips_items: bool,
     /// The items that the last such list left out.
-    pub(super) left_out: Option<Box<LeftOut>>,
+    pub(super) left_out: Option<Box<OmittedItems>>,
     /// A bit for each member of the last object that has its default.
     pub(super) defaults: u64,
     pub(super) problem: Option<Problem>,
     /// The text is not JSON.
     pub(super) is_broken: bool,
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<SkippedValue>,
     /// Number of notes beyond the limit.
     pub(super) omitted: usize,
 }
@@ -94,7 +94,7 @@ impl<'a> ValueReader<'a> {
     fn unescaped(&mut self, escape: usize) -> Result<String, Fault> {
         self.scanner.unescaped(escape).ok_or_else(|| {
             let what = "expected a string of Unicode characters, got a lone surrogate";
-            self.fail(self.last, What::Message(what.into()))
+            self.fail(self.last, ProblemKind::Message(what.into()))
         })
     }
 
@@ -154,7 +154,7 @@ impl<'a> ValueReader<'a> {
             return Err(self.expected("a sequence"));
         }
         self.enter()?;
-        let mut left_out = (skips && self.mode != Mode::Strict).then(Box::<LeftOut>::default);
+        let mut left_out = (skips && self.mode != Mode::Strict).then(Box::<OmittedItems>::default);
         let mut is_first = true;
         let mut is_failed = false;
         let mut index = 0_u32;
@@ -209,7 +209,7 @@ impl<'a> ValueReader<'a> {
     fn leave_out(
         &mut self,
         fault: Fault,
-        left_out: Option<&mut LeftOut>,
+        left_out: Option<&mut OmittedItems>,
         index: u32,
         start: usize,
     ) -> Result<bool, Fault> {
@@ -243,7 +243,7 @@ impl<'a> ValueReader<'a> {
     #[inline]
     pub(super) fn enter(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(self.fail(self.last, What::TooDeep));
+            return Err(self.fail(self.last, ProblemKind::TooDeep));
         }
         self.depth += 1;
         Ok(())
@@ -261,13 +261,13 @@ impl ValueReader<'_> {
     #[cold]
     pub fn expected(&mut self, what: &'static str) -> Fault {
         self.next_byte();
-        self.fail(self.last, What::Expected(what))
+        self.fail(self.last, ProblemKind::Expected(what))
     }
 
     /// Returns the error of the last value, which is not `what`.
     #[cold]
     pub fn invalid(&mut self, what: &'static str) -> Fault {
-        self.problem = Some(Problem { at: self.last, what: What::Expected(what) });
+        self.problem = Some(Problem { at: self.last, what: ProblemKind::Expected(what) });
         Fault(())
     }
 
@@ -282,7 +282,7 @@ impl ValueReader<'_> {
     /// after the value.
     #[cold]
     #[inline(never)]
-    pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {
+    pub(super) fn fail(&mut self, at: usize, what: ProblemKind) -> Fault {
         self.problem = Some(Problem { at, what });
         self.go_behind(at);
         Fault(())
@@ -300,7 +300,7 @@ impl ValueReader<'_> {
     pub(super) fn record(&mut self, code: DiagnosticCode, at: usize) {
         let Some(problem) = self.problem.take() else { return };
         if self.notes.len() < MAX_DIAGNOSTICS {
-            self.notes.push(Note { code, at, problem });
+            self.notes.push(SkippedValue { code, at, problem });
         } else {
             self.omitted += 1;
         }

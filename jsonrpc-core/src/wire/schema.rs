@@ -38,7 +38,7 @@ macro_rules! __json_schema {
                     unused_imports,
                     reason = "only types without a schema need the second"
                 )]
-                use $crate::wire::schema::{Anything as _, Described as _};
+                use $crate::wire::schema::{AnySchema as _, TypeSchema as _};
                 $schema
             }
         }
@@ -55,26 +55,26 @@ impl<T: ?Sized> Probe<T> {
 }
 
 /// The schema of a type that has one; preferred by method resolution.
-pub trait Described {
+pub trait TypeSchema {
     /// Returns the schema, or a reference to it.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
 }
 
-impl<T: JsonSchema + ?Sized> Described for Probe<T> {
+impl<T: JsonSchema + ?Sized> TypeSchema for Probe<T> {
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<T>()
     }
 }
 
 /// The schema of a type without one.
-pub trait Anything {
+pub trait AnySchema {
     /// Returns a schema that permits any value.
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         true.into()
     }
 }
 
-impl<T: ?Sized> Anything for &Probe<T> {}
+impl<T: ?Sized> AnySchema for &Probe<T> {}
 
 /// The schema of an object, member by member.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Serde's deserializer over [`ValueReader`], for types with serde's traits.
 //!
 //! It accepts what serde_json accepts, with the same result, and borrows strings without escapes.
-use super::problem::{Fault, Problem, What};
+use super::problem::{Fault, Problem, ProblemKind};
 use super::reader::ValueReader;
 use super::walk::Walk;
 use alloc::borrow::Cow;
@@ -42,17 +42,17 @@ struct Value<'r, 'de>(&'r mut ValueReader<'de>);
 
 /// The error of a type. It is empty if the reader has the reason and the place.
 #[derive(Debug)]
-struct Unread(Option<Box<What>>);
+struct SerdeError(Option<Box<ProblemKind>>);
 
-impl Unread {
+impl SerdeError {
     #[cold]
-    fn new(what: What) -> Self {
+    fn new(what: ProblemKind) -> Self {
         Self(Some(Box::new(what)))
     }
 
     #[cold]
     fn expected(what: &dyn Display) -> Self {
-        Self::new(What::Other(what.to_string()))
+        Self::new(ProblemKind::Other(what.to_string()))
     }
 
     /// Moves the reason to the reader, for the value at `at`.
@@ -65,23 +65,23 @@ impl Unread {
     }
 }
 
-impl From<Fault> for Unread {
+impl From<Fault> for SerdeError {
     fn from(_: Fault) -> Self {
         Self(None)
     }
 }
 
-impl core::error::Error for Unread {}
+impl core::error::Error for SerdeError {}
 
-impl Display for Unread {
+impl Display for SerdeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the value is invalid")
     }
 }
 
-impl de::Error for Unread {
+impl de::Error for SerdeError {
     fn custom<T: Display>(message: T) -> Self {
-        Self::new(What::Message(message.to_string()))
+        Self::new(ProblemKind::Message(message.to_string()))
     }
 
     fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -107,11 +107,11 @@ impl de::Error for Unread {
     }
 
     fn missing_field(name: &'static str) -> Self {
-        Self::new(What::Missing(name))
+        Self::new(ProblemKind::Missing(name))
     }
 
     fn duplicate_field(name: &'static str) -> Self {
-        Self::new(What::Twice(name))
+        Self::new(ProblemKind::Twice(name))
     }
 }
 
@@ -121,7 +121,7 @@ impl<'de> Value<'_, 'de> {
         self,
         visitor: V,
         float: fn(&str) -> Option<f64>,
-    ) -> Result<V::Value, Unread> {
+    ) -> Result<V::Value, SerdeError> {
         let text = self.0.number("a value")?;
         if let Ok(number) = text.parse::<u64>() {
             return visitor.visit_u64(number);
@@ -135,18 +135,18 @@ impl<'de> Value<'_, 'de> {
         }
     }
 
-    fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         let mut members = MemberAccess::enter(self.0)?;
         let value = visitor.visit_map(&mut members)?;
         members.end(value)
     }
 
-    fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn array<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         self.0.enter()?;
         let mut items = Items { reader: self.0, is_first: true, is_at_end: false };
         let value = visitor.visit_seq(&mut items)?;
         if items.has_next()? {
-            return Err(Unread::expected(&"fewer items"));
+            return Err(SerdeError::expected(&"fewer items"));
         }
         self.0.depth -= 1;
         Ok(value)
@@ -154,9 +154,9 @@ impl<'de> Value<'_, 'de> {
 }
 
 impl<'de> Deserializer<'de> for Value<'_, 'de> {
-    type Error = Unread;
+    type Error = SerdeError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         match self.0.next_byte() {
             b'"' => match self.0.string()? {
                 Cow::Owned(text) => visitor.visit_string(text),
@@ -173,7 +173,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         if self.0.null()? { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -181,7 +181,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Unread> {
+    ) -> Result<V::Value, SerdeError> {
         if name == TEXT {
             let member = (name, BorrowedStrDeserializer::new(self.0.text()?));
             return visitor.visit_map(MapDeserializer::new(iter::once(member)));
@@ -194,7 +194,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Unread> {
+    ) -> Result<V::Value, SerdeError> {
         match self.0.next_byte() {
             b'"' => visitor.visit_enum(self.0.string()?.into_deserializer()),
             b'{' => {
@@ -202,34 +202,34 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
                 let value = visitor.visit_enum(MapAccessDeserializer::new(&mut members))?;
                 members.end(value)
             }
-            _ => Err(Unread::expected(&"string or map")),
+            _ => Err(SerdeError::expected(&"string or map")),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         self.0.text()?;
         visitor.visit_unit()
     }
 
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         match self.0.text()?.parse() {
             Ok(number) => visitor.visit_i128(number),
             Err(_) => Err(self.0.invalid("i128").into()),
         }
     }
 
-    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         match self.0.text()?.parse() {
             Ok(number) => visitor.visit_u128(number),
             Err(_) => Err(self.0.invalid("u128").into()),
         }
     }
 
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         self.number(visitor, |text| text.parse::<f32>().ok().map(f64::from))
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         if self.0.next_byte() != b'"' {
             return self.deserialize_any(visitor);
         }
@@ -239,7 +239,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         }
     }
 
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         self.deserialize_bytes(visitor)
     }
 
@@ -256,7 +256,7 @@ struct MemberAccess<'r, 'de> {
 }
 
 impl<'r, 'de> MemberAccess<'r, 'de> {
-    fn enter(reader: &'r mut ValueReader<'de>) -> Result<Self, Unread> {
+    fn enter(reader: &'r mut ValueReader<'de>) -> Result<Self, SerdeError> {
         reader.enter()?;
         Ok(Self { reader, walk: Some(Walk::at(true)) })
     }
@@ -271,9 +271,9 @@ impl<'r, 'de> MemberAccess<'r, 'de> {
     }
 
     /// Leaves the object with a value, unless another member follows.
-    fn end<T>(&mut self, value: T) -> Result<T, Unread> {
+    fn end<T>(&mut self, value: T) -> Result<T, SerdeError> {
         if self.next()?.is_some() {
-            return Err(Unread::expected(&"fewer members"));
+            return Err(SerdeError::expected(&"fewer members"));
         }
         self.reader.depth -= 1;
         Ok(value)
@@ -281,16 +281,19 @@ impl<'r, 'de> MemberAccess<'r, 'de> {
 }
 
 impl<'de> MapAccess<'de> for &mut MemberAccess<'_, 'de> {
-    type Error = Unread;
+    type Error = SerdeError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Unread> {
+    ) -> Result<Option<K::Value>, SerdeError> {
         self.next()?.map(|name| seed.deserialize(MemberName(name))).transpose()
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unread> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, SerdeError> {
         value(self.reader, seed)
     }
 }
@@ -316,12 +319,12 @@ impl Items<'_, '_> {
 }
 
 impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
-    type Error = Unread;
+    type Error = SerdeError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Unread> {
+    ) -> Result<Option<T::Value>, SerdeError> {
         if self.has_next()? { value(self.reader, seed).map(Some) } else { Ok(None) }
     }
 }
@@ -330,7 +333,7 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
 fn value<'de, S: DeserializeSeed<'de>>(
     reader: &mut ValueReader<'de>,
     seed: S,
-) -> Result<S::Value, Unread> {
+) -> Result<S::Value, SerdeError> {
     reader.next_byte();
     let at = reader.last;
     seed.deserialize(Value(reader)).map_err(|error| error.locate(reader, at))
@@ -340,7 +343,7 @@ fn value<'de, S: DeserializeSeed<'de>>(
 struct MemberName<'de>(Cow<'de, str>);
 macro_rules! read_number {
     ($($method:ident $visit:ident)+) => { $(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
             match &*self.0 {
                 // As a value it might have surrounding white space.
                 name if name.contains([' ', '\t', '\n', '\r']) => self.deserialize_any(visitor),
@@ -354,17 +357,17 @@ macro_rules! read_number {
 }
 
 impl<'de> Deserializer<'de> for MemberName<'de> {
-    type Error = Unread;
+    type Error = SerdeError;
 
     #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         match self.0 {
             Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
             Cow::Owned(name) => visitor.visit_string(name),
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         visitor.visit_some(self)
     }
 
@@ -373,7 +376,7 @@ impl<'de> Deserializer<'de> for MemberName<'de> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Unread> {
+    ) -> Result<V::Value, SerdeError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -382,7 +385,7 @@ impl<'de> Deserializer<'de> for MemberName<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Unread> {
+    ) -> Result<V::Value, SerdeError> {
         visitor.visit_enum(self.0.into_deserializer())
     }
 

@@ -28,7 +28,8 @@ impl Table {
             if member.is_required {
                 required |= bit;
             }
-            (bit, rest) = (bit << 1, others);
+            bit = bit << 1;
+            rest = others;
         }
         Self { members, required, is_framed }
     }
@@ -181,7 +182,7 @@ pub struct Selector {
 
 /// An object during reading.
 #[derive(Clone, Copy, Debug)]
-pub struct Open<'o> {
+pub struct OpenObject<'o> {
     /// Start of the object.
     pub(super) start: usize,
     /// Where reading of its members begins.
@@ -189,10 +190,10 @@ pub struct Open<'o> {
     /// Whether that is before the first member.
     pub(super) is_first: bool,
     /// The surrounding types in the same object.
-    pub(super) outer: Option<&'o Outer<'o>>,
+    pub(super) outer: Option<&'o OuterType<'o>>,
 }
 
-impl Open<'_> {
+impl OpenObject<'_> {
     /// Returns whether a member does not belong to a surrounding type.
     #[inline(always)]
     pub(super) fn is_own(&self, name: &str) -> bool {
@@ -204,9 +205,9 @@ impl Open<'_> {
 pub(super) type UnreadTag<'o> = (&'static str, &'o Cell<Option<usize>>);
 
 #[derive(Debug)]
-pub(super) struct Outer<'o> {
+pub(super) struct OuterType<'o> {
     pub(super) names: OuterNames<'o>,
-    pub(super) next: Option<&'o Outer<'o>>,
+    pub(super) next: Option<&'o OuterType<'o>>,
 }
 
 #[derive(Debug)]
@@ -217,7 +218,7 @@ pub(super) enum OuterNames<'o> {
     Tag(&'static Tags, &'o Cell<Option<usize>>),
 }
 
-impl<'o> Outer<'o> {
+impl<'o> OuterType<'o> {
     /// Returns the tag of the union that directly surrounds the object, and the end of its value,
     /// unless it was passed.
     #[inline(always)]
@@ -233,7 +234,7 @@ impl<'o> Outer<'o> {
     #[inline]
     pub(super) fn find(&self, name: &str) -> Option<Option<UnreadTag<'o>>> {
         let mut outer = Some(self);
-        while let Some(Outer { names, next }) = outer {
+        while let Some(OuterType { names, next }) = outer {
             match *names {
                 OuterNames::Tag(tags, unread) if tags.name == name => {
                     return Some(Some((tags.name, unread)));

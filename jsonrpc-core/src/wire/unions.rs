@@ -1,12 +1,12 @@
 //! Decoding of unions by their tables, with the tag read before other members.
 use super::diagnostic::DiagnosticCode;
-use super::extra::Kept;
+use super::extra::ReceivedForm;
 use super::mode::Mode;
-use super::problem::{Fault, Problem, What};
+use super::problem::{Fault, Problem, ProblemKind};
 use super::raw::Raw;
 use super::reader::ValueReader;
-use super::table::{Open, Outer, OuterNames, Selector, Tags};
-use super::value::Flat;
+use super::table::{OpenObject, OuterNames, OuterType, Selector, Tags};
+use super::value::FlatObject;
 use super::walk::Walk;
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -18,10 +18,10 @@ pub trait Choice {
     fn choose(&mut self, index: usize, tag: &str);
 
     /// The object of the variant.
-    fn payload(&self) -> &dyn Flat;
+    fn payload(&self) -> &dyn FlatObject;
 
     /// The object of the variant.
-    fn payload_mut(&mut self) -> &mut dyn Flat;
+    fn payload_mut(&mut self) -> &mut dyn FlatObject;
 }
 
 impl ValueReader<'_> {
@@ -34,7 +34,7 @@ impl ValueReader<'_> {
         &mut self,
         tags: &'static Tags,
         union: &mut dyn Choice,
-        open: &Open<'_>,
+        open: &OpenObject<'_>,
     ) -> Result<(), Fault> {
         let is_free = open.is_own(tags.name);
         self.scanner.go_to(open.at);
@@ -46,7 +46,7 @@ impl ValueReader<'_> {
         }
         if self.tag(tags, union, open)? {
             // The other members follow the tag.
-            self.variant(tags, union, &Cell::new(None), &Open { is_first: false, ..*open })
+            self.variant(tags, union, &Cell::new(None), &OpenObject { is_first: false, ..*open })
         } else {
             union.payload_mut().read_flat(self, open)
         }
@@ -59,7 +59,7 @@ impl ValueReader<'_> {
         &mut self,
         tags: &'static Tags,
         union: &mut dyn Choice,
-        open: &Open<'_>,
+        open: &OpenObject<'_>,
     ) -> Result<bool, Fault> {
         let is_beside = |index: usize| Some(index) != tags.untagged;
         if tags.is_plain
@@ -82,7 +82,7 @@ impl ValueReader<'_> {
         tags: &'static Tags,
         union: &mut dyn Choice,
         is_free: bool,
-        open: &Open<'_>,
+        open: &OpenObject<'_>,
     ) -> Result<(), Fault> {
         let place = if is_free { self.find_tag(tags, open) } else { None };
         let mut kept = None;
@@ -113,7 +113,8 @@ impl ValueReader<'_> {
                 // An invalid name of a member is an error of its own.
                 union.choose(usize::MAX, "");
                 union.payload_mut().read_flat(self, open)?;
-                self.problem = Some(Problem { at: open.start, what: What::Missing(tags.name) });
+                self.problem =
+                    Some(Problem { at: open.start, what: ProblemKind::Missing(tags.name) });
                 return Err(self.leave(open, Fault(())));
             }
         };
@@ -132,14 +133,14 @@ impl ValueReader<'_> {
     }
 
     /// Reads a tag that is not a string and counts as absent, and returns what is kept of it.
-    fn replaced_tag(&mut self, at: usize) -> Result<Option<Kept>, Fault> {
+    fn replaced_tag(&mut self, at: usize) -> Result<Option<ReceivedForm>, Fault> {
         if self.null()? {
-            return Ok(Some(Kept::Null));
+            return Ok(Some(ReceivedForm::Null));
         }
-        self.problem = Some(Problem { at, what: What::Expected("a string") });
+        self.problem = Some(Problem { at, what: ProblemKind::Expected("a string") });
         self.record(DiagnosticCode::DefaultOnError, at);
         let text = self.text()?;
-        Ok(Raw::of_checked(text).filter(|_| self.mode == Mode::Preserve).map(Kept::Value))
+        Ok(Raw::of_checked(text).filter(|_| self.mode == Mode::Preserve).map(ReceivedForm::Value))
     }
 
     /// Reads the members of the chosen variant, from the current place; `unread` is the end of the
@@ -150,22 +151,22 @@ impl ValueReader<'_> {
         tags: &'static Tags,
         union: &mut dyn Choice,
         unread: &Cell<Option<usize>>,
-        open: &Open<'_>,
+        open: &OpenObject<'_>,
     ) -> Result<(), Fault> {
-        let outer = Outer { names: OuterNames::Tag(tags, unread), next: open.outer };
-        let inner = Open { at: self.scanner.at(), outer: Some(&outer), ..*open };
+        let outer = OuterType { names: OuterNames::Tag(tags, unread), next: open.outer };
+        let inner = OpenObject { at: self.scanner.at(), outer: Some(&outer), ..*open };
         union.payload_mut().read_flat(self, &inner)
     }
 
     /// Moves to the end of an invalid object, if reading continues.
     #[cold]
-    fn leave(&mut self, open: &Open<'_>, fault: Fault) -> Fault {
+    fn leave(&mut self, open: &OpenObject<'_>, fault: Fault) -> Fault {
         self.go_behind(open.start);
         fault
     }
 
     /// Returns the place of the value of `tag`. Other members are not validated.
-    fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Option<usize> {
+    fn find_tag(&mut self, tags: &Tags, open: &OpenObject<'_>) -> Option<usize> {
         let mut scanner = self.scanner.clone();
         scanner.go_to(open.at);
         let is_more = if open.is_first { scanner.enter() } else { scanner.go_on() };
@@ -182,7 +183,7 @@ impl ValueReader<'_> {
         &mut self,
         selectors: &'static [Selector],
         union: &mut dyn Choice,
-        open: &Open<'_>,
+        open: &OpenObject<'_>,
     ) -> Result<(), Fault> {
         self.scanner.go_to(open.at);
         let mut walk = Walk::at(open.is_first);

@@ -2,7 +2,7 @@
 use super::extra::Extra;
 use super::problem::Fault;
 use super::reader::ValueReader;
-use super::table::Open;
+use super::table::OpenObject;
 use super::writer::Entries;
 use alloc::borrow::Cow;
 
@@ -110,12 +110,16 @@ pub trait Members {
 }
 
 /// An object that can be flattened into another with a tag or with other members.
-pub trait Flat: Members {
+pub trait FlatObject: Members {
     /// Reads the members that do not belong to the surrounding type.
     ///
     /// # Errors
     /// A member is invalid, missing or repeated.
-    fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault>;
+    fn read_flat(
+        &mut self,
+        reader: &mut ValueReader<'_>,
+        open: &OpenObject<'_>,
+    ) -> Result<(), Fault>;
 
     /// Returns the unknown members.
     fn extra_mut(&mut self) -> Option<&mut Extra> {
@@ -126,7 +130,7 @@ pub trait Flat: Members {
 /// A type that is a JSON object.
 ///
 /// [`object!`](crate::object) and the macros of unions implement it.
-pub trait Object: Wire + Flat {
+pub trait Object: Wire + FlatObject {
     /// The type's name in the specification, for errors.
     const NAME: &'static str;
 

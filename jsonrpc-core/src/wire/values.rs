@@ -2,8 +2,8 @@
 use super::extra::Extra;
 use super::problem::Fault;
 use super::reader::ValueReader;
-use super::table::Open;
-use super::value::{Flat, List, Members, Object, View, Wire};
+use super::table::OpenObject;
+use super::value::{FlatObject, List, Members, Object, View, Wire};
 use super::writer::Entries;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -27,8 +27,12 @@ impl<T: Members> Members for Box<T> {
     }
 }
 
-impl<T: Flat> Flat for Box<T> {
-    fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault> {
+impl<T: FlatObject> FlatObject for Box<T> {
+    fn read_flat(
+        &mut self,
+        reader: &mut ValueReader<'_>,
+        open: &OpenObject<'_>,
+    ) -> Result<(), Fault> {
         (**self).read_flat(reader, open)
     }
 

@@ -48,13 +48,13 @@ impl<'de> Visitor<'de> for TextVisitor {
 
     /// A format that knows the newtype name.
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Text<'de>, A::Error> {
-        match members.next_key::<Plain<'de>>()? {
-            Some(Plain(name)) if name == TEXT => {
-                members.next_value::<Plain<'de>>().map(|Plain(text)| Text(text))
+        match members.next_key::<PlainString<'de>>()? {
+            Some(PlainString(name)) if name == TEXT => {
+                members.next_value::<PlainString<'de>>().map(|PlainString(text)| Text(text))
             }
             first => {
                 let mut out = Vec::new();
-                let first = first.map(|Plain(name)| name);
+                let first = first.map(|PlainString(name)| name);
                 members_of(first, members, &mut out)?;
                 text(out)
             }
@@ -64,7 +64,7 @@ impl<'de> Visitor<'de> for TextVisitor {
     /// Any other format.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<Text<'de>, D::Error> {
         let mut out = Vec::new();
-        value.deserialize_any(Written(&mut out))?;
+        value.deserialize_any(TextWriter(&mut out))?;
         text(out)
     }
 }
@@ -74,46 +74,46 @@ fn text<'de, E: de::Error>(out: Vec<u8>) -> Result<Text<'de>, E> {
 }
 
 /// A string, borrowed if the format permits it.
-struct Plain<'de>(Cow<'de, str>);
+struct PlainString<'de>(Cow<'de, str>);
 
-impl<'de> Deserialize<'de> for Plain<'de> {
+impl<'de> Deserialize<'de> for PlainString<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PlainVisitor;
+        struct PlainStringVisitor;
 
-        impl<'de> Visitor<'de> for PlainVisitor {
-            type Value = Plain<'de>;
+        impl<'de> Visitor<'de> for PlainStringVisitor {
+            type Value = PlainString<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Plain<'de>, E> {
-                Ok(Plain(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<PlainString<'de>, E> {
+                Ok(PlainString(Cow::Borrowed(text)))
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Plain<'de>, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PlainString<'de>, E> {
                 self.visit_string(text.into())
             }
 
-            fn visit_string<E>(self, text: String) -> Result<Plain<'de>, E> {
-                Ok(Plain(Cow::Owned(text)))
+            fn visit_string<E>(self, text: String) -> Result<PlainString<'de>, E> {
+                Ok(PlainString(Cow::Owned(text)))
             }
 
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Plain<'de>, E> {
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<PlainString<'de>, E> {
                 self.visit_string(alloc::format!("{number}"))
             }
 
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Plain<'de>, E> {
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<PlainString<'de>, E> {
                 self.visit_string(alloc::format!("{number}"))
             }
         }
 
-        deserializer.deserialize_any(PlainVisitor)
+        deserializer.deserialize_any(PlainStringVisitor)
     }
 }
 
 /// Writes the next value of a format as JSON text.
-struct Written<'o>(&'o mut Vec<u8>);
+struct TextWriter<'o>(&'o mut Vec<u8>);
 
 fn members_of<'de, A: MapAccess<'de>>(
     first: Option<Cow<'de, str>>,
@@ -129,14 +129,14 @@ fn members_of<'de, A: MapAccess<'de>>(
         }
         json_text::string(&name, out);
         out.push(b':');
-        members.next_value_seed(Written(out))?;
-        next = members.next_key::<Plain<'de>>()?.map(|Plain(name)| name);
+        members.next_value_seed(TextWriter(out))?;
+        next = members.next_key::<PlainString<'de>>()?.map(|PlainString(name)| name);
     }
     out.push(b'}');
     Ok(())
 }
 
-impl<'de> DeserializeSeed<'de> for Written<'_> {
+impl<'de> DeserializeSeed<'de> for TextWriter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -154,7 +154,7 @@ macro_rules! scalars {
     )+ };
 }
 
-impl<'de> Visitor<'de> for Written<'_> {
+impl<'de> Visitor<'de> for TextWriter<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Written<'_> {
             if end > start {
                 out.push(b',');
             }
-            if items.next_element_seed(Written(out))?.is_none() {
+            if items.next_element_seed(TextWriter(out))?.is_none() {
                 out.truncate(end);
                 break;
             }
@@ -207,7 +207,7 @@ impl<'de> Visitor<'de> for Written<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let first = members.next_key::<Plain<'de>>()?.map(|Plain(name)| name);
+        let first = members.next_key::<PlainString<'de>>()?.map(|PlainString(name)| name);
         members_of(first, members, self.0)
     }
 }

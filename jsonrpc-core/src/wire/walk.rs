@@ -1,5 +1,5 @@
 //! The iteration over the members of an object.
-use super::problem::{Fault, Problem, What};
+use super::problem::{Fault, Problem, ProblemKind};
 use super::reader::ValueReader;
 use alloc::borrow::Cow;
 
@@ -123,7 +123,8 @@ fn unescaped<'a>(
         Some(name) => Ok(Some(name)),
         None => {
             let what = "expected member names of Unicode characters, got a lone surrogate";
-            reader.problem = Some(Problem { at: reader.last, what: What::Message(what.into()) });
+            reader.problem =
+                Some(Problem { at: reader.last, what: ProblemKind::Message(what.into()) });
             // No annotation permits it.
             reader.is_broken = true;
             Err(Fault(()))

@@ -1,8 +1,8 @@
 //! The writer of values as JSON text.
-use super::extra::{Extra, Kept};
+use super::extra::{Extra, ReceivedForm};
 use super::raw::Raw;
 use super::table::{Member, Table, Tags};
-use super::value::{Flat, Members, View, Wire};
+use super::value::{FlatObject, Members, View, Wire};
 use crate::json_text;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -83,7 +83,7 @@ pub(super) fn write_value(value: &dyn Wire, form: Form, out: &mut Vec<u8>) {
 pub struct Entries<'e> {
     sink: Sink<'e>,
     /// Received forms of known members.
-    kept: &'e [(&'static str, Kept)],
+    kept: &'e [(&'static str, ReceivedForm)],
     /// The names of the written fields, if any form is kept.
     written: Vec<&'static str>,
 }
@@ -134,7 +134,7 @@ impl<'e> Entries<'e> {
     }
 
     /// Writes the tag of a union and the members of its variant.
-    pub fn tagged(&mut self, tags: &'static Tags, tag: &str, payload: &dyn Flat) {
+    pub fn tagged(&mut self, tags: &'static Tags, tag: &str, payload: &dyn FlatObject) {
         match &mut self.sink {
             Sink::Text { out, is_first, .. } => {
                 let skipped = usize::from(core::mem::take(is_first));
@@ -167,10 +167,10 @@ impl<'e> Entries<'e> {
         self.written.push(member.name);
         let kept = self.kept.iter().find(|(name, _)| *name == member.name);
         match kept {
-            Some((_, Kept::Value(came))) if is_default(member, value) => {
+            Some((_, ReceivedForm::Value(came))) if is_default(member, value) => {
                 self.entry(member.name, came);
             }
-            Some((_, Kept::Items(left_out))) => {
+            Some((_, ReceivedForm::Items(left_out))) => {
                 let mut text = Vec::new();
                 write(value, &mut text);
                 let list = left_out.put_back(&text).and_then(|list| Raw::from_text(list).ok());
@@ -198,9 +198,9 @@ impl<'e> Entries<'e> {
                 continue;
             }
             match kept {
-                Kept::Null => self.entry(name, &()),
-                Kept::Value(came) => self.entry(name, came),
-                Kept::Items(_) => {}
+                ReceivedForm::Null => self.entry(name, &()),
+                ReceivedForm::Value(came) => self.entry(name, came),
+                ReceivedForm::Items(_) => {}
             }
         }
     }

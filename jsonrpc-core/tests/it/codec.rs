@@ -2,7 +2,7 @@
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, StreamExt, executor::block_on};
 use jsonrpc_core::codec::Codec;
-use jsonrpc_core::framing::{Frame, FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::{Frame, FrameError, InvalidTextAction, Lines, TextPolicy};
 use jsonrpc_core::{Message, Notification, Request};
 use proptest::prelude::*;
 use std::pin::Pin;
@@ -90,7 +90,11 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn policy() -> impl Strategy<Value = TextPolicy> {
-    let choice = prop::sample::select(vec![OnInvalid::Reject, OnInvalid::Repair, OnInvalid::Pass]);
+    let choice = prop::sample::select(vec![
+        InvalidTextAction::Reject,
+        InvalidTextAction::Repair,
+        InvalidTextAction::Pass,
+    ]);
     (choice.clone(), choice).prop_map(|(utf8, surrogates)| TextPolicy { utf8, surrogates })
 }
 
@@ -167,7 +171,8 @@ fn buffer_growth_is_limited_to_the_longest_line() {
         let capacity = buffer.capacity();
         assert!(length < capacity, "there is room to read");
         buffer.resize(capacity, b'a');
-        (came, most) = (came + capacity - length, most.max(capacity));
+        came = came + capacity - length;
+        most = most.max(capacity);
     }
     assert_eq!(errors, 1);
     assert!((limit..=limit + 128 * 1024).contains(&most), "{most}");

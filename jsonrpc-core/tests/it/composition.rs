@@ -1,6 +1,6 @@
 //! Wire types inside user types, in serde_json and in another format.
 use crate::wire::{
-    Choice, Colour, Event, Framed, Id, Item, Server, Shape, event, item, text, unknown_members,
+    Choice, Colour, Event, Frame, Id, Item, Server, Shape, event, item, text, unknown_members,
 };
 use jsonrpc_core::wire::{self, Extra, Meta, Presence, Raw, Wire};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Flattened<T> {
+struct FlattenedStruct<T> {
     note: String,
     #[serde(flatten)]
     inner: T,
@@ -19,30 +19,30 @@ struct Flattened<T> {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind")]
-enum Internal<T> {
+enum InternalTag<T> {
     Inner(T),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "value")]
-enum Adjacent<T> {
+enum AdjacentTag<T> {
     Inner(T),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-enum External<T> {
+enum ExternalTag<T> {
     Inner(T),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Untagged<T> {
+enum UntaggedUnion<T> {
     Number(u64),
     Inner(T),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Plain<T> {
+struct Container<T> {
     boxed: Box<T>,
     optional: Option<T>,
     list: Vec<T>,
@@ -53,9 +53,9 @@ struct Plain<T> {
 #[derive(Debug, Serialize, Deserialize)]
 struct Newtype<T>(T);
 
-trait Any: Wire + Serialize + DeserializeOwned + Debug {}
+trait AnyWireType: Wire + Serialize + DeserializeOwned + Debug {}
 
-impl<T: Wire + Serialize + DeserializeOwned + Debug> Any for T {}
+impl<T: Wire + Serialize + DeserializeOwned + Debug> AnyWireType for T {}
 
 fn fail(context: &str, error: impl ToString) -> TestCaseError {
     TestCaseError::fail(format!("{context}: {}", error.to_string()))
@@ -81,7 +81,7 @@ fn same_value<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, Tes
 }
 
 /// The law for a value in each composition that accepts any JSON.
-fn composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
+fn composes<T: AnyWireType>(json: &str) -> Result<(), TestCaseError> {
     let direct = same_value::<T>(json)?;
     let decoded = wire::decode::<T>(json).map_err(|error| fail(json, error))?;
     let mut written = Vec::new();
@@ -91,30 +91,30 @@ fn composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
         r#"{{"boxed":{direct},"optional":{direct},"list":[{direct},{direct}],"map":{{"a":{direct}}},"newtype":{direct}}}"#
     );
     // Numbers keep their notation where serde does not buffer.
-    prop_assert_eq!(&same_value::<Plain<T>>(&plain)?, &plain);
+    prop_assert_eq!(&same_value::<Container<T>>(&plain)?, &plain);
     let external = format!(r#"{{"Inner":{direct}}}"#);
-    prop_assert_eq!(&same_value::<External<T>>(&external)?, &external);
+    prop_assert_eq!(&same_value::<ExternalTag<T>>(&external)?, &external);
     let adjacent = format!(r#"{{"kind":"Inner","value":{direct}}}"#);
-    prop_assert_eq!(&same_value::<Adjacent<T>>(&adjacent)?, &adjacent);
-    same_value::<Adjacent<T>>(&format!(r#"{{"value":{direct},"kind":"Inner"}}"#))?;
+    prop_assert_eq!(&same_value::<AdjacentTag<T>>(&adjacent)?, &adjacent);
+    same_value::<AdjacentTag<T>>(&format!(r#"{{"value":{direct},"kind":"Inner"}}"#))?;
     if direct.parse::<u64>().is_err() {
-        same_value::<Untagged<T>>(&direct)?;
+        same_value::<UntaggedUnion<T>>(&direct)?;
     }
     other_format::<T>(&direct)
 }
 
 /// The law for an object in the compositions that accept objects.
-fn object_composes<T: Any>(json: &str) -> Result<(), TestCaseError> {
+fn object_composes<T: AnyWireType>(json: &str) -> Result<(), TestCaseError> {
     composes::<T>(json)?;
     let members = json.trim().strip_prefix('{').unwrap_or_default();
     let comma = if members.trim() == "}" { "" } else { "," };
-    same_value::<Flattened<T>>(&format!(r#"{{"note":"n"{comma}{members}"#))?;
-    same_value::<Internal<T>>(&format!(r#"{{"kind":"Inner"{comma}{members}"#))?;
+    same_value::<FlattenedStruct<T>>(&format!(r#"{{"note":"n"{comma}{members}"#))?;
+    same_value::<InternalTag<T>>(&format!(r#"{{"kind":"Inner"{comma}{members}"#))?;
     Ok(())
 }
 
 /// The value in a binary format is the same, except for the notation of numbers.
-fn other_format<T: Any>(json: &str) -> Result<(), TestCaseError> {
+fn other_format<T: AnyWireType>(json: &str) -> Result<(), TestCaseError> {
     let value: T = wire::decode(json).map_err(|error| fail(json, error))?;
     let mut bytes = Vec::new();
     ciborium::into_writer(&value, &mut bytes).map_err(|error| fail(json, error))?;
@@ -147,7 +147,7 @@ proptest! {
         object_composes::<Event>(&newer(event.clone()))?;
         let mut framed = event;
         framed.push(("message".to_owned(), json!("m")));
-        object_composes::<Framed>(&newer(framed))?;
+        object_composes::<Frame>(&newer(framed))?;
         object_composes::<Extra>(&newer(unknown))?;
     }
 
@@ -173,10 +173,10 @@ proptest! {
 fn unknown_member_does_not_change_the_variant() {
     for extra in ["", r#","other":1"#, r#","_meta":{"a":1.50}"#, r#","inner":null"#] {
         let text = format!(r#"{{"id":"c","colours":[]{extra}}}"#);
-        let untagged: Untagged<Item> = serde_json::from_str(&text).expect(&text);
-        assert!(matches!(untagged, Untagged::Inner(_)), "{text}");
+        let untagged: UntaggedUnion<Item> = serde_json::from_str(&text).expect(&text);
+        assert!(matches!(untagged, UntaggedUnion::Inner(_)), "{text}");
         let text = format!(r#"{{"note":"n","id":"c","colours":[]{extra}}}"#);
-        let flat: Flattened<Item> = serde_json::from_str(&text).expect(&text);
+        let flat: FlattenedStruct<Item> = serde_json::from_str(&text).expect(&text);
         assert_eq!(flat.note, "n");
     }
 }

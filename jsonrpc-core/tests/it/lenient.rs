@@ -1,6 +1,6 @@
 //! The treatment of invalid values that a specification defines is applied, reported, and
 //! reversible.
-use jsonrpc_core::wire::{self, Decoded, DiagnosticCode, Extra, Mode, Presence, Raw};
+use jsonrpc_core::wire::{self, DecodedValue, DiagnosticCode, Extra, Mode, Presence, Raw};
 use jsonrpc_core::{member_union, object, open_union};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ open_union! {
 
 object! {
     /// An object with a flattened union.
-    pub struct Framed {
+    pub struct Frame {
         /// An identifier.
         at: u32 = "at",
     }
@@ -75,18 +75,18 @@ member_union! {
     /// A union without a tag.
     pub enum Either {
         /// Has `at`.
-        Framed(Framed) has "at",
+        Frame(Frame) has "at",
         /// Has `title`.
         Plan(Plan) has "title",
     }
 }
 
-fn told<T>(decoded: &Decoded<T>) -> Vec<String> {
+fn told<T>(decoded: &DecodedValue<T>) -> Vec<String> {
     decoded.diagnostics.iter().map(ToString::to_string).collect()
 }
 
 /// Decodes a text in each mode; strict decoding is an error.
-fn lenient<T: wire::Wire + serde::Serialize + std::fmt::Debug>(text: &str) -> Decoded<T> {
+fn lenient<T: wire::Wire + serde::Serialize + std::fmt::Debug>(text: &str) -> DecodedValue<T> {
     let strict = wire::decode_with::<T>(text, Mode::Strict).expect_err(text);
     assert_eq!(
         Err(strict.to_string()),
@@ -160,7 +160,7 @@ fn each_annotation_is_applied() {
 fn replacements_follow_the_specification() {
     let text =
         r#"{"title":"t","steps":[{"name":"a","priority":-1},0],"size":[],"note":1,"owner":false}"#;
-    let Decoded { value: plan, diagnostics, .. } = lenient::<Plan>(text);
+    let DecodedValue { value: plan, diagnostics, .. } = lenient::<Plan>(text);
     assert_eq!(plan.steps.len(), 1);
     assert_eq!(plan.steps[0].priority, None);
     assert_eq!(plan.size, 7);
@@ -186,7 +186,7 @@ fn annotations_apply_to_buffered_members() {
     for text in [&first, &last] {
         assert_eq!(told(&lenient::<Update>(text)), expected, "{text}");
         let framed = text.replacen('{', r#"{"at":1,"#, 1);
-        assert_eq!(told(&lenient::<Framed>(&framed)), expected, "{framed}");
+        assert_eq!(told(&lenient::<Frame>(&framed)), expected, "{framed}");
         assert_eq!(told(&lenient::<Either>(&framed)), expected, "{framed}");
     }
     assert_eq!(told(&lenient::<Either>(&format!("{{{members}}}"))), expected);
@@ -257,7 +257,7 @@ fn diagnostics_are_bounded() {
     let plan = |bad: usize| {
         format!(r#"{{"title":"t","steps":[{}{{"name":"a"}}],"size":1}}"#, "0,".repeat(bad))
     };
-    let most = Decoded::<Plan>::MAX_DIAGNOSTICS;
+    let most = DecodedValue::<Plan>::MAX_DIAGNOSTICS;
     for bad in [most, most + 1, 10_000] {
         let text = plan(bad);
         let decoded = wire::decode_with::<Plan>(&text, Mode::Preserve).expect("a plan");
@@ -312,7 +312,7 @@ open_union! {
 
 object! {
     /// A union with such a tag, flattened into an object.
-    pub struct Ended {
+    pub struct EndReport {
         /// The time.
         at: u32 = "at",
     }
@@ -326,9 +326,9 @@ object! {
 #[test]
 fn tag_may_have_an_annotation() -> Result<(), Box<dyn Error>> {
     let text = r#"{"at":3,"reason":["asked"],"by":"x"}"#;
-    let error = wire::decode::<Ended>(text).unwrap_err();
+    let error = wire::decode::<EndReport>(text).unwrap_err();
     assert_eq!(error.to_string(), "at /reason: expected a string, got array");
-    let ended = wire::decode_with::<Ended>(text, Mode::Preserve)?;
+    let ended = wire::decode_with::<EndReport>(text, Mode::Preserve)?;
     assert!(matches!(ended.value.reason, Reason::NotSaid(_)));
     let told: Vec<_> = ended.diagnostics.iter().map(|told| (told.code, &*told.pointer)).collect();
     assert_eq!(told, [(DiagnosticCode::DefaultOnError, "/reason")]);
@@ -337,7 +337,7 @@ fn tag_may_have_an_annotation() -> Result<(), Box<dyn Error>> {
         serde_json::from_str::<Value>(text)?
     );
     let unknown = r#"{"at":3,"reason":"bored"}"#;
-    assert!(!wire::decode::<Ended>(unknown)?.reason.is_known());
+    assert!(!wire::decode::<EndReport>(unknown)?.reason.is_known());
     Ok(())
 }
 

@@ -17,7 +17,7 @@ enum Step {
 
 /// A part of an object.
 #[derive(Clone, Debug, PartialEq)]
-enum Seen {
+enum Part {
     Name(String),
     Value(String),
     End,
@@ -25,7 +25,7 @@ enum Seen {
 
 /// Reads as the steps require, cyclically, and records the position after each part. Ends at the
 /// end of the outermost object, at an error, or after `most` parts.
-fn read(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Seen, usize)>, Option<PeekError>) {
+fn read(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Part, usize)>, Option<PeekError>) {
     let mut seen = Vec::new();
     let mut depth = 1;
     let mut run = || -> Result<(), PeekError> {
@@ -36,18 +36,18 @@ fn read(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Seen, usize)>, Option
             }
             let Some(name) = members.next_name()? else {
                 depth -= 1;
-                seen.push((Seen::End, members.position()));
+                seen.push((Part::End, members.position()));
                 continue;
             };
             seen.push((
-                Seen::Name(String::from_utf8_lossy(&name).into_owned()),
+                Part::Name(String::from_utf8_lossy(&name).into_owned()),
                 members.position(),
             ));
             match step {
                 Step::Enter if members.enter() => depth += 1,
                 Step::Take if seen.len() < most => {
                     let value = members.value()?.to_owned();
-                    seen.push((Seen::Value(value), members.position()));
+                    seen.push((Part::Value(value), members.position()));
                 }
                 _ => {}
             }
@@ -63,13 +63,13 @@ struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Collect)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
-struct Collect;
+struct MembersVisitor;
 
-impl<'de> Visitor<'de> for Collect {
+impl<'de> Visitor<'de> for MembersVisitor {
     type Value = Members<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,19 +86,19 @@ impl<'de> Visitor<'de> for Collect {
 }
 
 /// The same with a parser.
-fn parsed(text: &str, steps: &mut impl Iterator<Item = Step>, seen: &mut Vec<Seen>) {
+fn parsed(text: &str, steps: &mut impl Iterator<Item = Step>, seen: &mut Vec<Part>) {
     let Members(members) = serde_json::from_str(text).expect("an object");
     for (name, value) in members {
-        seen.push(Seen::Name(name));
+        seen.push(Part::Name(name));
         match steps.next() {
             Some(Step::Enter) if value.get().starts_with('{') => parsed(value.get(), steps, seen),
-            Some(Step::Take) => seen.push(Seen::Value(value.get().to_owned())),
+            Some(Step::Take) => seen.push(Part::Value(value.get().to_owned())),
             _ => {}
         }
     }
     // The end consumes a step as well.
     steps.next();
-    seen.push(Seen::End);
+    seen.push(Part::End);
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -206,7 +206,7 @@ proptest! {
         parsed(&text, &mut steps.iter().copied().cycle(), &mut expected);
         let (seen, error) = read(text.as_bytes(), &steps, usize::MAX);
         prop_assert_eq!(error, None);
-        let seen: Vec<Seen> = seen.into_iter().map(|(seen, _)| seen).collect();
+        let seen: Vec<Part> = seen.into_iter().map(|(seen, _)| seen).collect();
         prop_assert_eq!(seen, expected);
     }
 

@@ -1,8 +1,8 @@
 //! Peeking agrees with decoding, and with serde_json.
 use crate::json;
 use jsonrpc_core::{
-    ErrorObject, Head, JsonStr, Kind, Message, MessageError, Payload, PeekError, Peeked, Shape,
-    peek, peek_member, wire,
+    ErrorObject, Head, JsonStr, Kind, Message, MessageError, Payload, PeekError, PeekedMessage,
+    Shape, peek, peek_member, wire,
 };
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
@@ -63,7 +63,7 @@ fn read(text: &str) -> Value {
 /// Returns whether decoding rejects for this reason what peeking accepts: only decoding reads error
 /// objects, and reads the method, the id and names as strings, which cannot contain lone
 /// surrogates.
-fn only_decode_minds(error: &MessageError, peek: &Peeked<'_>, text: &str) -> bool {
+fn only_decode_minds(error: &MessageError, peek: &PeekedMessage<'_>, text: &str) -> bool {
     let is_string_without_value =
         |string: Option<JsonStr<'_>>| string.is_some_and(|string| string.decode().is_none());
     match error {

@@ -2,15 +2,15 @@
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::{
-    CancelMethod, EndReason, ErrorCode, ErrorObject, Incoming, Limits, Message, NotOpen, Peer,
-    RegisterError, RequestId,
+    CancelMethod, EndReason, ErrorCode, ErrorObject, Message, Peer, PeerMessage, RegisterError,
+    RequestId, RequestLimits, RespondError,
 };
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::error::Error;
 
-const LIMITS: Limits = Limits { ours: 4, theirs: 3 };
+const LIMITS: RequestLimits = RequestLimits { ours: 4, theirs: 3 };
 
 fn peer<T>() -> Peer<T> {
     Peer::new(CancelMethod::ACP, LIMITS)
@@ -154,11 +154,11 @@ impl Account {
                     format!(r#"{{"method":"$/cancel_request","params":{{"requestId":{id}.0}}}}"#);
                 let expected = self.theirs.get_mut(&id).filter(|is_cancelled| !**is_cancelled);
                 match (peer.handle_line(Ok(&text)), expected) {
-                    (Incoming::Cancelled { id: found, .. }, Some(is_cancelled)) => {
+                    (PeerMessage::Cancelled { id: found, .. }, Some(is_cancelled)) => {
                         prop_assert_eq!(found, RequestId::from(id));
                         *is_cancelled = true;
                     }
-                    (Incoming::Notification(_), None) => {}
+                    (PeerMessage::Notification(_), None) => {}
                     (other, _) => prop_assert!(false, "{:?}", other),
                 }
             }
@@ -166,7 +166,7 @@ impl Account {
                 let response = peer.respond(&id.into(), Ok(null()));
                 match self.theirs.remove(&id) {
                     Some(_) => self.answered += 1,
-                    None => prop_assert_eq!(response.err(), Some(NotOpen)),
+                    None => prop_assert_eq!(response.err(), Some(RespondError)),
                 }
             }
             Step::Wait { time } => self.now += time,
@@ -195,17 +195,17 @@ impl Account {
         };
         let is_ours = self.ours.contains_key(&id);
         match peer.handle_line(Ok(&text)) {
-            Incoming::Response { id: found, token, outcome } => {
+            PeerMessage::Response { id: found, token, outcome } => {
                 prop_assert_eq!(outcome.is_ok(), how == 0);
                 prop_assert!(how < 2 && found == RequestId::from(id));
                 self.end(id, token)?;
             }
-            Incoming::Unmatched(_) => prop_assert!(how == 4 || how < 2 && !is_ours),
-            Incoming::Malformed { reply: None, ended: Some((found, token)), .. } => {
+            PeerMessage::Unmatched(_) => prop_assert!(how == 4 || how < 2 && !is_ours),
+            PeerMessage::Malformed { reply: None, ended: Some((found, token)), .. } => {
                 prop_assert!((how == 2 || how == 3) && found == RequestId::from(id));
                 self.end(id, token)?;
             }
-            Incoming::Malformed { reply: None, ended: None, .. } => {
+            PeerMessage::Malformed { reply: None, ended: None, .. } => {
                 prop_assert!((how == 2 || how == 3) && !is_ours);
             }
             other => prop_assert!(false, "{:?}", other),
@@ -223,10 +223,10 @@ impl Account {
             _ => None,
         };
         match (peer.handle_line(Ok(&text)), refused) {
-            (Incoming::Request(_), None) => {
+            (PeerMessage::Request(_), None) => {
                 self.theirs.insert(id, false);
             }
-            (Incoming::Refused { response, .. }, Some(code)) => {
+            (PeerMessage::Refused { response, .. }, Some(code)) => {
                 prop_assert_eq!(response.outcome.err().map(|error| error.code), Some(code));
                 self.answered += 1;
             }
@@ -268,11 +268,11 @@ fn request_is_cancelled_by_the_notification_of_the_protocol() -> Result<(), Box<
         "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}\n";
     assert_eq!(String::from_utf8(out)?, expected);
     let mut mcp: Peer<()> = Peer::new(CancelMethod::MCP, LIMITS);
-    assert!(matches!(mcp.handle_line(Ok(r#"{"id":"a","method":"m"}"#)), Incoming::Request(_)));
+    assert!(matches!(mcp.handle_line(Ok(r#"{"id":"a","method":"m"}"#)), PeerMessage::Request(_)));
     let cancelled =
         r#"{"method":"notifications/cancelled","params":{"reason":"late","requestId":"\u0061"}}"#;
     assert!(
-        matches!(mcp.handle_line(Ok(cancelled)), Incoming::Cancelled { id, .. } if id == "a".into())
+        matches!(mcp.handle_line(Ok(cancelled)), PeerMessage::Cancelled { id, .. } if id == "a".into())
     );
     Ok(())
 }
@@ -283,25 +283,25 @@ fn requests_may_have_ids_of_the_caller() -> Result<(), Box<dyn Error>> {
     peer.register_as("a\"b".into(), "text", None)?;
     assert_eq!(peer.register_as(RequestId::NULL, "null", None), Err(RegisterError::Taken));
     let unread = peer.handle_line(Ok(r#"{"id":null,"error":{"code":-32700,"message":"m"}}"#));
-    assert!(matches!(unread, Incoming::Unmatched(_)), "{unread:?}");
+    assert!(matches!(unread, PeerMessage::Unmatched(_)), "{unread:?}");
     let cancellation = peer.cancel(&"a\"b".into()).ok_or("not open")?;
     let mut out = Vec::new();
     Message::from(cancellation.notification()).to_line(&mut out);
     assert!(out.ends_with(b"\"params\":{\"requestId\":\"a\\\"b\"}}\n"));
     let answer = peer.handle_line(Ok(r#"{"id":"a\u0022b","result":1}"#));
-    assert!(matches!(answer, Incoming::Response { token: "text", .. }), "{answer:?}");
+    assert!(matches!(answer, PeerMessage::Response { token: "text", .. }), "{answer:?}");
     Ok(())
 }
 
 #[test]
 fn responses_have_the_id_as_the_peer_wrote_it() -> Result<(), Box<dyn Error>> {
     let mut peer: Peer<()> = peer();
-    assert!(matches!(peer.handle_line(Ok(r#"{"id":1.0,"method":"m"}"#)), Incoming::Request(_)));
+    assert!(matches!(peer.handle_line(Ok(r#"{"id":1.0,"method":"m"}"#)), PeerMessage::Request(_)));
     let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
     let response = peer.respond(&1.into(), Err(error.clone()))?;
     let expected = r#"{"jsonrpc":"2.0","id":1.0,"error":{"code":-32800,"message":"cancelled"}}"#;
     assert_eq!(line(response), expected);
-    assert_eq!(peer.respond(&1.into(), Err(error)).err(), Some(NotOpen));
+    assert_eq!(peer.respond(&1.into(), Err(error)).err(), Some(RespondError));
     Ok(())
 }
 
@@ -312,7 +312,7 @@ fn oversized_response_ends_its_request() -> Result<(), Box<dyn Error>> {
     let kind = Some(jsonrpc_core::Kind::Response);
     let too_long = FrameError::TooLong { limit: 9, kind, id: Some(id.clone()) };
     match peer.handle_line(Err(too_long)) {
-        Incoming::Malformed { ended, reply: None, .. } => assert_eq!(ended, Some((id, "big"))),
+        PeerMessage::Malformed { ended, reply: None, .. } => assert_eq!(ended, Some((id, "big"))),
         other => panic!("{other:?}"),
     }
     Ok(())

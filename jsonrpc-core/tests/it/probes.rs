@@ -3,7 +3,7 @@
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::wire::{self, Meta, Mode, Raw};
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer, RequestId,
+    CancelMethod, ErrorCode, ErrorObject, Message, Peer, PeerMessage, RequestId, RequestLimits,
 };
 use jsonrpc_core::{object, open_enum, open_union};
 use serde_json::Value;
@@ -184,13 +184,13 @@ fn formatted_strings_are_not_validated() {
 
 /// Summarizes the results of received bytes: the message, and the response to an invalid one.
 fn outcomes(bytes: &[u8]) -> Vec<String> {
-    let mut peer = Peer::<()>::new(CancelMethod::ACP, Limits::default());
+    let mut peer = Peer::<()>::new(CancelMethod::ACP, RequestLimits::default());
     let mut lines = Lines::default();
     lines.push(bytes);
     let mut outcomes = Vec::new();
     while let Some(line) = lines.next() {
         outcomes.push(match peer.handle_line(line) {
-            Incoming::Request(request) => {
+            PeerMessage::Request(request) => {
                 let id = request.id.clone();
                 let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method");
                 let response = peer.respond(&id, Err(error)).expect("an open request");
@@ -201,9 +201,9 @@ fn outcomes(bytes: &[u8]) -> Vec<String> {
                     answer.split(r#""id":"#).nth(1).and_then(|rest| rest.split(",\"error").next());
                 format!("{} is answered to {}", request.method, id.expect("an id"))
             }
-            Incoming::Notification(notification) => format!("{} is told", notification.method),
-            Incoming::Unmatched(response) => format!("unmatched {:?}", response.id),
-            Incoming::Malformed { reply: Some(reply), .. } => {
+            PeerMessage::Notification(notification) => format!("{} is told", notification.method),
+            PeerMessage::Unmatched(response) => format!("unmatched {:?}", response.id),
+            PeerMessage::Malformed { reply: Some(reply), .. } => {
                 let code = reply.outcome.expect_err("an error").code;
                 format!("{code} is answered to {:?}", reply.id)
             }
@@ -255,13 +255,13 @@ fn the_intended_request_is_answered() {
 
 #[test]
 fn ids_of_both_sides_are_independent() -> Result<(), Box<dyn Error>> {
-    let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
+    let mut peer = Peer::new(CancelMethod::ACP, RequestLimits::default());
     let ours = peer.register("ours", None)?;
     assert_eq!(ours, RequestId::from(1));
     let theirs = peer.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"method":"theirs"}"#));
-    assert!(matches!(theirs, Incoming::Request(_)), "{theirs:?}");
+    assert!(matches!(theirs, PeerMessage::Request(_)), "{theirs:?}");
     let answer = peer.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
-    assert!(matches!(answer, Incoming::Response { token: "ours", .. }), "{answer:?}");
+    assert!(matches!(answer, PeerMessage::Response { token: "ours", .. }), "{answer:?}");
     let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method");
     assert!(peer.respond(&RequestId::from(1), Err(error)).is_ok());
     Ok(())

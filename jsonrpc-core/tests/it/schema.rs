@@ -73,7 +73,7 @@ open_union! {
 
 object! {
     /// An object with a flattened union.
-    pub struct Framed {
+    pub struct Frame {
         /// A sibling of the union's members.
         at: u8 = "at",
     }
@@ -87,7 +87,7 @@ member_union! {
     /// A union by members.
     pub enum Either {
         /// Has `at`.
-        Framed(Framed) has "at",
+        Frame(Frame) has "at",
         /// Has `id`.
         Item(Item) has "id",
     }
@@ -137,7 +137,7 @@ fn schemas_describe_what_decoding_accepts() {
         })
     );
     assert_eq!(
-        schema::<Framed>(),
+        schema::<Frame>(),
         json!({
             "type": "object",
             "properties": {"at": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255}},
@@ -156,7 +156,7 @@ fn schemas_describe_what_decoding_accepts() {
         json!({
             "type": "object",
             "if": {"properties": there("at"), "required": ["at"]},
-            "then": {"$ref": "#/$defs/Framed"},
+            "then": {"$ref": "#/$defs/Frame"},
             "else": {
                 "type": "object",
                 "if": {"properties": there("id"), "required": ["id"]},

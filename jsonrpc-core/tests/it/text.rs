@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 /// The data model of serde.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Everything {
+struct Sample {
     flag: bool,
     small: i8,
     large: u64,
@@ -19,7 +19,7 @@ struct Everything {
     single: f32,
     character: char,
     text: String,
-    optional: Option<Box<Everything>>,
+    optional: Option<Box<Sample>>,
     list: Vec<Kind>,
     pair: (u8, String),
     map: BTreeMap<String, i32>,
@@ -56,7 +56,7 @@ fn kind() -> impl Strategy<Value = Kind> {
     ]
 }
 
-fn everything() -> impl Strategy<Value = Everything> {
+fn everything() -> impl Strategy<Value = Sample> {
     let numbers = (
         any::<bool>(),
         any::<i8>(),
@@ -84,7 +84,7 @@ fn everything() -> impl Strategy<Value = Everything> {
         let raw = Raw::from_value(&raw).expect("JSON");
         let mut extra = Extra::new();
         extra.insert(text.clone(), raw.clone());
-        Everything {
+        Sample {
             flag,
             small,
             large,
@@ -118,15 +118,15 @@ proptest! {
     /// The output equals serde_json's, and decodes as serde_json decodes it, also if damaged.
     #[test]
     fn everything_is_written_and_read_alike(one in everything(), other in everything(), at in any::<prop::sample::Index>(), with in "\\PC?") {
-        let whole = Everything { optional: Some(Box::new(other)), ..one };
+        let whole = Sample { optional: Some(Box::new(other)), ..one };
         let text = serde_json::to_string(&whole).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        same::<Everything>(&text)?;
+        same::<Sample>(&text)?;
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let at = *at.get(&places);
         let mut damaged = text.clone();
         damaged.remove(at);
         damaged.insert_str(at, &with);
-        same::<Everything>(&damaged)?;
+        same::<Sample>(&damaged)?;
         same::<Value>(&damaged)?;
     }
 

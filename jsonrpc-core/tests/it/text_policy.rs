@@ -1,5 +1,5 @@
 //! Each policy handles its defect, and does not affect other messages.
-use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::{FrameError, InvalidTextAction, Lines, TextPolicy};
 use proptest::prelude::*;
 
 /// A string by its UTF-16 units, with lone surrogates.
@@ -21,7 +21,7 @@ fn escaped(units: &[u16]) -> String {
     format!("\"{escapes}\"")
 }
 
-fn policy(utf8: OnInvalid, surrogates: OnInvalid) -> TextPolicy {
+fn policy(utf8: InvalidTextAction, surrogates: InvalidTextAction) -> TextPolicy {
     TextPolicy { utf8, surrogates }
 }
 
@@ -32,14 +32,14 @@ proptest! {
         let text = escaped(&units);
         let has_half = String::from_utf16(&units).is_err();
         let read = |surrogates| {
-            let mut lines = Lines::default().with_text(policy(OnInvalid::Reject, surrogates));
+            let mut lines = Lines::default().with_text(policy(InvalidTextAction::Reject, surrogates));
             lines.push(text.as_bytes());
             lines.finish();
             lines.next().map(|line| line.map(String::from))
         };
-        prop_assert_eq!(read(OnInvalid::Pass), Some(Ok(text.clone())));
-        prop_assert_eq!(read(OnInvalid::Reject).map(|line| line.is_err()), Some(has_half));
-        let repaired = read(OnInvalid::Repair).and_then(Result::ok).unwrap_or_default();
+        prop_assert_eq!(read(InvalidTextAction::Pass), Some(Ok(text.clone())));
+        prop_assert_eq!(read(InvalidTextAction::Reject).map(|line| line.is_err()), Some(has_half));
+        let repaired = read(InvalidTextAction::Repair).and_then(Result::ok).unwrap_or_default();
         prop_assert_eq!(repaired.len(), text.len());
         let meaning: Option<String> = serde_json::from_str(&repaired).ok();
         prop_assert_eq!(meaning, Some(String::from_utf16_lossy(&units)));
@@ -51,12 +51,12 @@ fn invalid_utf8_follows_the_policy() {
     let stream = b"[1]\n[\"\xc3\x28\"]\n[2]\n";
     let utf8 = |at| FrameError::Utf8 { at, kind: None, id: None };
     let as_bytes: [(_, Result<&[u8], _>); 3] = [
-        (OnInvalid::Reject, Err(utf8(2))),
-        (OnInvalid::Repair, Ok("[\"\u{fffd}(\"]".as_bytes())),
-        (OnInvalid::Pass, Ok(b"[\"\xc3\x28\"]")),
+        (InvalidTextAction::Reject, Err(utf8(2))),
+        (InvalidTextAction::Repair, Ok("[\"\u{fffd}(\"]".as_bytes())),
+        (InvalidTextAction::Pass, Ok(b"[\"\xc3\x28\"]")),
     ];
     for (policy_for_utf8, expected) in as_bytes {
-        let with = policy(policy_for_utf8, OnInvalid::Pass);
+        let with = policy(policy_for_utf8, InvalidTextAction::Pass);
         let mut lines = Lines::default().with_text(with);
         lines.push(stream);
         assert_eq!(lines.next_bytes(), Some(Ok(&b"[1]"[..])));

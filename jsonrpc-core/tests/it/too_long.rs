@@ -1,19 +1,19 @@
 //! An oversized message reports its id, at any place of the message.
 use crate::json;
 use jsonrpc_core::framing::{FrameError, Lines};
-use jsonrpc_core::{CancelMethod, Incoming, Kind, Limits, Message, Peer, RequestId};
+use jsonrpc_core::{CancelMethod, Kind, Message, Peer, PeerMessage, RequestId, RequestLimits};
 use proptest::prelude::*;
 
-type Recovered = (Option<Kind>, Option<RequestId>);
+type Recovery = (Option<Kind>, Option<RequestId>);
 
-fn recovered(error: &FrameError) -> Recovered {
+fn recovered(error: &FrameError) -> Recovery {
     assert!(matches!(error, FrameError::TooLong { .. }), "{error:?}");
     (error.kind(), error.id().cloned())
 }
 
 /// Returns the reported parts of a line that arrives in pieces, and the number of bytes at that
 /// time.
-fn told(line: &str, limit: usize, size: usize) -> (Recovered, usize) {
+fn told(line: &str, limit: usize, size: usize) -> (Recovery, usize) {
     let mut lines = Lines::new(limit);
     let mut came = 0;
     for piece in line.as_bytes().chunks(size).chain([&b"\n"[..]]) {
@@ -69,13 +69,13 @@ fn error_is_reported_as_soon_as_it_is_final() {
 
 #[test]
 fn oversized_response_ends_its_request_at_once() -> Result<(), Box<dyn std::error::Error>> {
-    let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
+    let mut peer = Peer::new(CancelMethod::ACP, RequestLimits::default());
     let id = peer.register("read", None)?;
     let mut lines = Lines::new(64);
     lines.push(
         format!("{{\"result\":{{\"content\":\"{}\"}},\"id\":1}}\n", "a".repeat(99)).as_bytes(),
     );
-    let Incoming::Malformed { ended, reply: None, .. } =
+    let PeerMessage::Malformed { ended, reply: None, .. } =
         peer.handle_line(lines.next().ok_or("not told")?)
     else {
         panic!("not malformed");

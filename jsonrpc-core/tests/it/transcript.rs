@@ -1,7 +1,7 @@
 //! Recorded transcripts are read back unchanged, and replays repeat the recorded steps.
 use core::time::Duration;
-use jsonrpc_core::transcript::{self, Conductor, Direction, Entry, Recorder, Replay, Replayed};
-use jsonrpc_core::{CancelMethod, Incoming, Limits, Message, Peer};
+use jsonrpc_core::transcript::{self, Conductor, Direction, Entry, Recorder, Replay, ReplayStep};
+use jsonrpc_core::{CancelMethod, Message, Peer, PeerMessage, RequestLimits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -152,31 +152,35 @@ fn redacted_text_is_not_written() -> Result<(), Box<dyn Error>> {
 }
 
 /// Returns a summary of a step.
-fn shown(replayed: Option<(Duration, Replayed<'_, String>)>) -> Option<String> {
+fn shown(replayed: Option<(Duration, ReplayStep<'_, String>)>) -> Option<String> {
     let (time, replayed) = replayed?;
     let short = match replayed {
-        Replayed::Received(Incoming::Request(request)) => format!("request {:?}", request.id),
-        Replayed::Received(Incoming::Notification(told)) => format!("notification {}", told.method),
-        Replayed::Received(Incoming::Response { id, token, outcome }) => {
+        ReplayStep::Received(PeerMessage::Request(request)) => format!("request {:?}", request.id),
+        ReplayStep::Received(PeerMessage::Notification(told)) => {
+            format!("notification {}", told.method)
+        }
+        ReplayStep::Received(PeerMessage::Response { id, token, outcome }) => {
             format!(
                 "response {id:?} {token} {:?}",
                 outcome.map(|result| result.get().to_owned()).map_err(|error| error.code.0)
             )
         }
-        Replayed::Received(Incoming::Cancelled { id, .. }) => format!("cancelled {id:?}"),
-        Replayed::Received(Incoming::Refused { request, .. }) => {
+        ReplayStep::Received(PeerMessage::Cancelled { id, .. }) => format!("cancelled {id:?}"),
+        ReplayStep::Received(PeerMessage::Refused { request, .. }) => {
             format!("refused {:?}", request.id)
         }
-        Replayed::Received(Incoming::Unmatched(response)) => format!("unmatched {:?}", response.id),
-        Replayed::Received(Incoming::Malformed { error, ended, .. }) => {
+        ReplayStep::Received(PeerMessage::Unmatched(response)) => {
+            format!("unmatched {:?}", response.id)
+        }
+        ReplayStep::Received(PeerMessage::Malformed { error, ended, .. }) => {
             format!("malformed {:?} {ended:?}", error.id())
         }
-        Replayed::Request { request, id } => format!("asked {:?} {id:?}", request.id),
-        Replayed::Response { response, outcome } => {
+        ReplayStep::Request { request, id } => format!("asked {:?} {id:?}", request.id),
+        ReplayStep::Response { response, outcome } => {
             format!("answered {:?} {outcome:?}", response.id)
         }
-        Replayed::Notification(notification) => format!("told {}", notification.method),
-        Replayed::Sent(error) => format!("sent {error}"),
+        ReplayStep::Notification(notification) => format!("told {}", notification.method),
+        ReplayStep::Sent(error) => format!("sent {error}"),
     };
     Some(format!("{} {short}", time.as_millis()))
 }
@@ -188,7 +192,7 @@ fn play(entries: &[(Direction, &[u8])]) -> Vec<String> {
         direction: *direction,
         bytes: Cow::Borrowed(*bytes),
     });
-    let mut peer = Peer::new(CancelMethod::ACP, Limits { ours: 2, theirs: 1 });
+    let mut peer = Peer::new(CancelMethod::ACP, RequestLimits { ours: 2, theirs: 1 });
     let mut replay = Replay::new(entries);
     std::iter::from_fn(|| shown(replay.step(&mut peer, |request| request.method.to_string())))
         .collect()
@@ -227,7 +231,7 @@ fn replay_matches_recorded_responses() {
         "9 malformed Some(\"u-1\") Some((1, \"a\"))",
         "10 malformed None None",
         "11 answered 1 Ok(())",
-        "12 answered 1 Err(NotOpen)",
+        "12 answered 1 Err(RespondError)",
         "13 told done",
         "14 sent not valid JSON",
     ];

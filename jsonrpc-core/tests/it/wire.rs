@@ -44,7 +44,7 @@ object! {
 
 object! {
     /// An object with a flattened union.
-    pub struct Framed {
+    pub struct Frame {
         /// A sibling of the union's members.
         message: String = "message",
     }
@@ -68,7 +68,7 @@ open_union! {
     /// A union with an optional tag.
     pub enum Server by "type" {
         /// Tagged.
-        Frame(Framed) = "frame",
+        Frame(Frame) = "frame",
     }
     untagged {
         /// Usually without a tag.
@@ -80,7 +80,7 @@ open_union! {
     /// A union with a variant that never has a tag.
     pub enum Choice by "type" {
         /// Tagged.
-        Frame(Framed) = "frame",
+        Frame(Frame) = "frame",
     }
     untagged {
         /// Never tagged.
@@ -94,7 +94,7 @@ member_union! {
         /// Has `id`.
         Item(Item) has "id",
         /// Has `message`.
-        Framed(Framed) has "message",
+        Frame(Frame) has "message",
     }
 }
 
@@ -207,7 +207,7 @@ proptest! {
     #[test]
     fn flattened_unions_round_trip(mut members in event(), message in "\\PC{0,4}", at in any::<prop::sample::Index>()) {
         members.insert(at.index(members.len()), ("message".to_owned(), Value::from(message)));
-        prop_assert_eq!(again::<Framed>(&text(&members))?, value(members));
+        prop_assert_eq!(again::<Frame>(&text(&members))?, value(members));
     }
 
     /// A variant with an optional tag keeps a present tag.
@@ -241,7 +241,7 @@ proptest! {
     #[test]
     fn decoding_does_not_panic(text in "[\\[\\]{}:,\"0-9a-z\\\\ ]{0,40}") {
         let _ = wire::decode::<Server>(&text);
-        let _ = wire::decode::<Framed>(&text);
+        let _ = wire::decode::<Frame>(&text);
     }
 }
 
@@ -249,13 +249,13 @@ proptest! {
 fn recursive_types_do_not_overflow_the_stack() {
     #[derive(Debug, serde::Deserialize)]
     #[expect(dead_code, reason = "only errors are looked at")]
-    enum Deep {
-        Deeper(Box<Deep>),
-        List(Vec<Deep>),
+    enum DeepTree {
+        Deeper(Box<DeepTree>),
+        List(Vec<DeepTree>),
     }
     for (open, close) in [(r#"{"Deeper":"#, "}"), (r#"{"List":["#, "]}")] {
         let text = format!("{}7{}", open.repeat(2_000), close.repeat(2_000));
-        let error = wire::decode_serde::<Deep>(&text).expect_err("too deep");
+        let error = wire::decode_serde::<DeepTree>(&text).expect_err("too deep");
         assert_eq!(error.problem(), "expected at most 127 levels, got more");
     }
 }
@@ -313,7 +313,7 @@ fn null_is_preserved() -> Result<(), Box<dyn std::error::Error>> {
     let choice: Choice = wire::decode(text)?;
     assert_eq!(serde_json::to_value(&choice)?, serde_json::from_str::<Value>(text)?);
     let text = r#"{"type":"item","message":"m","id":"a","colours":[],"inner":null}"#;
-    let framed: Framed = wire::decode(text)?;
+    let framed: Frame = wire::decode(text)?;
     assert_eq!(serde_json::to_value(&framed)?, serde_json::from_str::<Value>(text)?);
     Ok(())
 }
@@ -338,7 +338,7 @@ fn optional_members_are_small() {
 
 open_union! {
     /// A union with tags that begin alike.
-    pub enum Alike by "type" {
+    pub enum SimilarTags by "type" {
         /// The shorter tag.
         Call(Extra) = "call",
         /// The longer tag.
@@ -348,7 +348,7 @@ open_union! {
 
 open_union! {
     /// A union with a tag that needs escapes.
-    pub enum Escaped by "type" {
+    pub enum EscapedTag by "type" {
         /// The tag with escapes.
         Quoted(Extra) = "a\"b\n",
     }
@@ -368,17 +368,17 @@ fn tags_are_compared_as_a_whole() -> Result<(), Box<dyn std::error::Error>> {
         ("", false),
     ] {
         let text = format!(r#"{{"type":{},"x":1}}"#, serde_json::to_string(tag)?);
-        let union: Alike = wire::decode(&text)?;
+        let union: SimilarTags = wire::decode(&text)?;
         assert_eq!(union.tag(), tag, "{text}");
         assert_eq!(union.is_known(), is_known, "{text}");
         assert_eq!(serde_json::to_string(&union)?, text);
     }
-    let escaped: Alike = wire::decode(r#"{"type":"\u0063all"}"#)?;
-    assert_eq!(escaped, Alike::Call(Extra::new()));
+    let escaped: SimilarTags = wire::decode(r#"{"type":"\u0063all"}"#)?;
+    assert_eq!(escaped, SimilarTags::Call(Extra::new()));
     let text = r#"{"type":"a\"b\n"}"#;
-    let escaped: Escaped = wire::decode(text)?;
+    let escaped: EscapedTag = wire::decode(text)?;
     assert!(escaped.is_known());
     assert_eq!(serde_json::to_string(&escaped)?.as_str(), text);
-    assert!(wire::decode::<Escaped>("{\"type\":\"a\"b\n\"}").is_err());
+    assert!(wire::decode::<EscapedTag>("{\"type\":\"a\"b\n\"}").is_err());
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Recorded members of a message, found in one pass that stops at the last of them.
 use crate::json::string;
 use alloc::borrow::Cow;
-use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId};
+use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, PeekedMessage, RequestId};
 
 /// `acp.method.name` of tool calls, as opposed to requests that are recorded as tools.
 pub(crate) const UPDATE: &str = "session/update";
@@ -187,7 +187,7 @@ impl<'a> Update<'a> {
     }
 
     /// Reads the same of a message that was already peeked.
-    pub(crate) fn of(message: &Peeked<'a>, interest: Interest) -> Option<Self> {
+    pub(crate) fn of(message: &PeekedMessage<'a>, interest: Interest) -> Option<Self> {
         let is_update = || message.method().is_some_and(|method| method == "session/update");
         if message.kind() != Kind::Notification || !is_update() {
             return None;

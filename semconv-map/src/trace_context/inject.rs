@@ -3,7 +3,7 @@ use super::{BAGGAGE, Baggage, TRACEPARENT, TRACESTATE, TraceContext};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::{Kind, PeekError, Peeked, peek_member};
+use jsonrpc_core::{Kind, PeekError, PeekedMessage, peek_member};
 
 /// A line with a context. The three parts, concatenated, are the line to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl From<PeekError> for InjectError {
 /// # Errors
 /// Returns an error if the message has no place for a context, or a relevant member twice.
 pub fn inject<'a>(
-    message: &Peeked<'a>,
+    message: &PeekedMessage<'a>,
     trace: Option<&TraceContext>,
     baggage: Option<&Baggage>,
 ) -> Result<Option<Injection<'a>>, InjectError> {
@@ -161,7 +161,7 @@ enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(message: &Peeked<'a>) -> Result<Self, InjectError> {
+    fn of(message: &PeekedMessage<'a>) -> Result<Self, InjectError> {
         let Some(params) = message.params() else {
             let is_free = peek_member(message.line(), "params")?.is_none();
             return if is_free { Ok(Self::Message) } else { Err(InjectError::Params) };

@@ -15,10 +15,10 @@ use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use alloc::boxed::Box;
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{ErrorObject, Head, Peeked, RequestId, find_member, wire};
+use jsonrpc_core::{ErrorObject, Head, PeekedMessage, RequestId, find_member, wire};
 
 impl Tracker {
-    pub(super) fn on_request(&mut self, sender: Direction, message: &Peeked<'_>) {
+    pub(super) fn on_request(&mut self, sender: Direction, message: &PeekedMessage<'_>) {
         let (Some(id), Some(method)) =
             (message.request_id(), message.method().and_then(|method| method.decode()))
         else {
@@ -52,7 +52,7 @@ impl Tracker {
     }
 
     /// Handles a response to a request of `asker`.
-    pub(super) fn on_response(&mut self, asker: Direction, message: &Peeked<'_>) {
+    pub(super) fn on_response(&mut self, asker: Direction, message: &PeekedMessage<'_>) {
         let id = message.request_id();
         let Some(request) = id.and_then(|id| self.requests.remove(asker, &id)) else {
             self.counters.unmatched_responses += 1;

@@ -13,7 +13,7 @@ use host::permissions::{Decision, RULE_ACTION, RULE_INDEX, Rules, Watcher};
 use host::transport::{Address, ConnectError, Transport};
 use host::workspace::{Access, Host};
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{ErrorObject, Peeked, peek};
+use jsonrpc_core::{ErrorObject, PeekedMessage, peek};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -347,7 +347,7 @@ fn read_lines(shared: &SharedHub, link: &mut Link) {
 }
 
 /// Records the decision of a rule in the logs and on the span of the request.
-fn record(decision: &Decision, request: &Peeked<'_>, watch: Option<&mut Watch>) {
+fn record(decision: &Decision, request: &PeekedMessage<'_>, watch: Option<&mut Watch>) {
     tracing::info!(target: "permission_rules", "{decision}");
     let session = request.param(&["sessionId"]).unwrap_or_default().trim_matches('"');
     records::decided(session, decision.rule(), decision.action().as_str());

@@ -5,7 +5,7 @@ use crate::permissions::facts::Facts;
 use crate::permissions::json::{Fact, Json};
 use crate::permissions::rules::Rules;
 use jsonrpc_core::transcript::Direction;
-use jsonrpc_core::{JsonStr, Kind, Peeked};
+use jsonrpc_core::{JsonStr, Kind, PeekedMessage};
 use std::path::{Path, PathBuf};
 
 /// Largest number of remembered tool calls. Rules do not allow by facts of a call that was
@@ -67,7 +67,11 @@ impl Watcher {
 
     /// Handles a line. `Sent` is from the client to the agent. Returns the decision if the line is
     /// a permission request, or `terminal/create`, that a rule matches.
-    pub fn handle_line(&mut self, direction: Direction, line: &Peeked<'_>) -> Option<Decision> {
+    pub fn handle_line(
+        &mut self,
+        direction: Direction,
+        line: &PeekedMessage<'_>,
+    ) -> Option<Decision> {
         if self.is_idle() {
             return None;
         }
@@ -102,7 +106,7 @@ impl Watcher {
         self.calls.clear();
     }
 
-    fn handle_opening(&mut self, line: &Peeked<'_>, method: &str) {
+    fn handle_opening(&mut self, line: &PeekedMessage<'_>, method: &str) {
         let text = |name| JsonStr::new(line.param(&[name])?)?.decode();
         let Some(directory) = text("cwd").map(|cwd| PathBuf::from(&*cwd)) else { return };
         match (method, text("sessionId"), line.id()) {
@@ -116,7 +120,7 @@ impl Watcher {
         }
     }
 
-    fn handle_opened(&mut self, line: &Peeked<'_>) {
+    fn handle_opened(&mut self, line: &PeekedMessage<'_>) {
         let Some(directory) = line.id().and_then(|id| self.opening.remove(&of_session(id))) else {
             return;
         };
@@ -128,7 +132,7 @@ impl Watcher {
         }
     }
 
-    fn handle_update(&mut self, line: &Peeked<'_>) {
+    fn handle_update(&mut self, line: &PeekedMessage<'_>) {
         let kind = line.param(&["update", "sessionUpdate"]).and_then(JsonStr::new);
         let kind = kind.as_ref().and_then(JsonStr::decode);
         let (is_new, is_piece) = match kind.as_deref() {

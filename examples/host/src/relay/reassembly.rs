@@ -1,6 +1,6 @@
 //! Reassembly of lines from chunks, also after gaps.
 use super::Chunk;
-use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::{FrameError, InvalidTextAction, Lines, TextPolicy};
 use memchr::memchr;
 
 /// Observer of the lines of a [`Reassembly`].
@@ -56,7 +56,8 @@ enum Place {
 const MAX_START: usize = 64 << 10;
 
 /// Lines may contain any bytes: invalid text is observed as well.
-const AS_THEY_ARE: TextPolicy = TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass };
+const AS_THEY_ARE: TextPolicy =
+    TextPolicy { utf8: InvalidTextAction::Pass, surrogates: InvalidTextAction::Pass };
 
 impl Default for Reassembly {
     fn default() -> Self {

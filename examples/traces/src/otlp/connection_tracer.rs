@@ -9,7 +9,7 @@ use crate::otlp::sampling::TraceSampling;
 use crate::otlp::setup::{Caller, McpSide, Setup};
 use crate::otlp::spans::{Spans, span_context};
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peeked, RequestId, find_member};
+use jsonrpc_core::{Kind, PeekedMessage, RequestId, find_member};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
@@ -160,7 +160,12 @@ impl ConnectionTracer {
     }
 
     /// Handles a line that was peeked to route it; `time` counts from the Unix epoch.
-    pub fn handle_peeked(&mut self, direction: Direction, time: Duration, line: &Peeked<'_>) {
+    pub fn handle_peeked(
+        &mut self,
+        direction: Direction,
+        time: Duration,
+        line: &PeekedMessage<'_>,
+    ) {
         self.tracker.handle_peeked(direction, time, line);
     }
 
@@ -234,7 +239,11 @@ impl ConnectionTracer {
     /// A context of the client is replaced, because the span of its request is a child of it or
     /// links to it. A context of the agent is preserved, because its span is between that of the
     /// turn and that of its request.
-    pub fn inject<'a>(&self, direction: Direction, message: &Peeked<'a>) -> Option<Injection<'a>> {
+    pub fn inject<'a>(
+        &self,
+        direction: Direction,
+        message: &PeekedMessage<'a>,
+    ) -> Option<Injection<'a>> {
         if message.kind() != Kind::Request {
             return None;
         }

@@ -1,7 +1,7 @@
 //! The tracker of a connection, by its protocol.
 
 use core::time::Duration;
-use jsonrpc_core::{Peeked, RequestId};
+use jsonrpc_core::{PeekedMessage, RequestId};
 use semconv_map::rpc::{ConnectionEnd, RpcTracker};
 use semconv_map::span::SpanHandle;
 use semconv_map::{Attribute, ClosedBy, Counters, Direction, Record, Tracker};
@@ -29,7 +29,7 @@ impl ProtocolTracker {
         &mut self,
         direction: Direction,
         time: Duration,
-        message: &Peeked<'_>,
+        message: &PeekedMessage<'_>,
     ) {
         match self {
             Self::Acp(tracker) => tracker.handle_peeked(direction, time, message),

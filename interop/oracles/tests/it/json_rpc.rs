@@ -6,7 +6,7 @@
 
 use crate::mutation::{Noise, mutants};
 use crate::transcript::messages;
-use jsonrpc_core::{Kind, Message, MessageError, PeekError, Peeked, Shape, peek};
+use jsonrpc_core::{Kind, Message, MessageError, PeekError, PeekedMessage, Shape, peek};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -314,7 +314,7 @@ fn messages_match_serde_json() {
         let decoded = Message::decode(&text);
         if serde_json::from_str::<&RawValue>(&text).is_err() {
             assert!(matches!(decoded, Err(MessageError::Syntax { .. })), "{text}");
-            let peeked = peek(text.as_bytes()).map(|peek: Peeked<'_>| peek.kind());
+            let peeked = peek(text.as_bytes()).map(|peek: PeekedMessage<'_>| peek.kind());
             assert!(matches!(peeked, Err(PeekError::Syntax { .. })), "{text}");
             no_json += 1;
             continue;

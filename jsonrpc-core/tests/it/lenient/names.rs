@@ -5,7 +5,7 @@ use super::*;
 fn names_that_need_escapes_are_found() {
     object! {
         /// Names with special characters.
-        pub struct Odd {}
+        pub struct OddNames {}
         optional {
             /// With characters that pointers escape.
             a: u8 = "a/~1\u{1}\"" [default_on_error],
@@ -15,7 +15,7 @@ fn names_that_need_escapes_are_found() {
         /// A union with members before its tag.
         pub enum OddUnion by "t" {
             /// The only variant.
-            Odd(Odd) = "odd",
+            Odd(OddNames) = "odd",
         }
     }
     let text = r#"{"a/~1\u0001\"":"x y","t":"odd"}"#;
@@ -28,14 +28,15 @@ fn names_that_need_escapes_are_found() {
 fn name_with_a_lone_surrogate_is_an_error_in_all_modes() {
     object! {
         /// An object with a union, which may be invalid.
-        pub struct Last {}
+        pub struct LastObject {}
         optional {
             /// The union, here without its tag.
             update: Update = "update" [default_on_error],
         }
     }
     for mode in [Mode::Strict, Mode::SpecLenient, Mode::Preserve] {
-        let error = wire::decode_with::<Last>(r#"{"update":{"\ud800":1}}"#, mode).unwrap_err();
+        let error =
+            wire::decode_with::<LastObject>(r#"{"update":{"\ud800":1}}"#, mode).unwrap_err();
         assert!(error.to_string().contains("lone surrogate"), "{mode:?}: {error}");
     }
     let plan = r#""title":"t","steps":[],"size":1"#;

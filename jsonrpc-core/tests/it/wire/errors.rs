@@ -49,7 +49,7 @@ fn errors_have_a_place_in_types_of_every_kind() {
         One,
     }
     #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
-    struct Wrapped(u8);
+    struct MapKey(u8);
     #[derive(Debug, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[expect(dead_code, reason = "only errors are looked at")]
@@ -59,9 +59,9 @@ fn errors_have_a_place_in_types_of_every_kind() {
     }
     #[derive(Debug, serde::Deserialize)]
     #[expect(dead_code, reason = "only errors are looked at")]
-    struct All {
+    struct Settings {
         #[serde(default)]
-        numbers: BTreeMap<i32, BTreeMap<Wrapped, u8>>,
+        numbers: BTreeMap<i32, BTreeMap<MapKey, u8>>,
         #[serde(default)]
         keys: BTreeMap<Key, u8>,
         #[serde(default)]
@@ -91,10 +91,10 @@ fn errors_have_a_place_in_types_of_every_kind() {
         (r#"{"tuple":[1,1.5]}"#.into(), "at /tuple: expected a tuple of size 3, got array"),
         (r#"{"big":-1}"#.into(), "at /big: expected u128, got number"),
         ("{}".into(), "expected member `last`, got none"),
-        ("[]".into(), "expected struct All with 8 elements, got array"),
+        ("[]".into(), "expected struct Settings with 8 elements, got array"),
     ];
     for (text, expected) in table {
-        let error = wire::decode_serde::<All>(&text).expect_err(&text);
+        let error = wire::decode_serde::<Settings>(&text).expect_err(&text);
         assert_eq!(error.to_string(), expected, "{text}");
     }
 }
