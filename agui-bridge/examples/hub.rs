@@ -11,7 +11,7 @@ use agui_bridge::conversation::ConversationOptions;
 use agui_bridge::hub::{Hub, HubOptions};
 use agui_bridge::jsonrpc_core::wire::decode;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::{Read, RunLog, RunLogLimits};
+use agui_types::run_log::{LogRead, RunLog, RunLogLimits};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for (thread, log) in &logs {
         let mut after = 0;
-        while let Read::Frames(frames) = log.read(after, MAX_READ) {
+        while let LogRead::Frames(frames) = log.read(after, MAX_READ) {
             println!("to the page of {thread}:");
             print!("{}", String::from_utf8_lossy(&frames.bytes));
             after = frames.last;

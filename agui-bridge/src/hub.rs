@@ -22,7 +22,7 @@
 //! use agui_bridge::conversation::{Acceptance, ConversationOptions};
 //! use agui_bridge::hub::{Hub, HubOptions};
 //! use agui_types::input::RunAgentInput;
-//! use agui_types::run_log::{Read, RunLog, RunLogLimits};
+//! use agui_types::run_log::{LogRead, RunLog, RunLogLimits};
 //! use core::time::Duration;
 //! use jsonrpc_core::wire::decode;
 //!
@@ -50,7 +50,7 @@
 //!     event.append_to(&mut log)?;
 //! }
 //! assert!(log.has_ended());
-//! let Read::Frames(frames) = log.read(0, 64 << 10) else { return Err("no frames".into()) };
+//! let LogRead::Frames(frames) = log.read(0, 64 << 10) else { return Err("no frames".into()) };
 //! assert_eq!(frames.last, 5);
 //! assert!(frames.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -35,7 +35,7 @@
 //! use agui_bridge::hub::{Hub, HubOptions};
 //! use agui_bridge::jsonrpc_core::wire::decode;
 //! use agui_types::input::RunAgentInput;
-//! use agui_types::run_log::{Read, RunLog, RunLogLimits};
+//! use agui_types::run_log::{LogRead, RunLog, RunLogLimits};
 //! use core::time::Duration;
 //!
 //! let now = Duration::ZERO; // time since the start of the program
@@ -58,7 +58,7 @@
 //! while let Some(event) = hub.poll_run() {
 //!     event.append_to(&mut log)?; // readers of the run write what they have not read to responses
 //! }
-//! let Read::Frames(frames) = log.read(0, 64 << 10) else { return Err("no frames".into()) };
+//! let LogRead::Frames(frames) = log.read(0, 64 << 10) else { return Err("no frames".into()) };
 //! assert!(frames.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -84,7 +84,7 @@
 //! assert_eq!(translator.begin_run(&input, &prompt.blocks)?, TurnStart::Prompt);
 //! // Send `prompt.blocks` to the agent as `session/prompt`. Until the response it sends updates:
 //! for update in [
-//!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"Read notes.txt","kind":"read"}"#,
+//!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"LogRead notes.txt","kind":"read"}"#,
 //!     r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":"Milk"}"#,
 //!     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"It says: milk."}}"#,
 //! ] {

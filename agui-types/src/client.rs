@@ -41,7 +41,7 @@
 //! | what happened | what the agent may have done | what to do |
 //! |---|---|---|
 //! | no connection | nothing | send the same request again, if you like |
-//! | status 429 or 503 ([`Failure::may_send_again`]) | nothing | send the same request again, when the server wants it |
+//! | status 429 or 503 ([`ResponseError::may_send_again`]) | nothing | send the same request again, when the server wants it |
 //! | any other status that is no success | nothing, or too little | tell the user |
 //! | the body ended within a run ([`Rule::Truncated`](crate::verify::Rule::Truncated)) | anything | keep what there is ([`Agent::take`]), ask again in a new run |
 //! | the body has no event | nothing | ask again in a new run |
@@ -64,7 +64,7 @@ use serde_json::{Map, Value};
 
 mod response;
 
-pub use response::{Failure, Note, Received, Response};
+pub use response::{Deviation, ReceivedEvent, Response, ResponseError};
 
 /// A conversation with an agent.
 ///
@@ -140,12 +140,12 @@ impl Agent {
         &self,
         run_id: impl Into<RunId>,
         resume: Vec<ResumeEntry>,
-    ) -> Result<Request, Unanswered> {
+    ) -> Result<Request, MissingAnswers> {
         let open = self.interrupts.iter().map(|interrupt| &interrupt.id);
         let open = open.filter(|id| resume.iter().all(|entry| entry.interrupt_id != **id));
         let open: Vec<_> = open.cloned().collect();
         if !open.is_empty() {
-            return Err(Unanswered { ids: open });
+            return Err(MissingAnswers { ids: open });
         }
         let sent = self.messages.iter().filter(|it| !matches!(it, Message::Activity(_)));
         let messages: Vec<_> = sent.cloned().collect();
@@ -241,12 +241,12 @@ impl Request {
 /// Spec: [Interrupts and Resume, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub struct Unanswered {
+pub struct MissingAnswers {
     /// The interrupts without an answer.
     pub ids: Vec<InterruptId>,
 }
 
-impl fmt::Display for Unanswered {
+impl fmt::Display for MissingAnswers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("interrupts of the last run have no answer:")?;
         self.ids.iter().try_for_each(|id| write!(f, " {:?}", id.as_str()))

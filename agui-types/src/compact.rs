@@ -7,7 +7,7 @@ use crate::event::{ActivitySnapshotEvent, Event, StateDeltaEvent, StateSnapshotE
 use crate::expand::Expander;
 use crate::id::{MessageId, SubagentRunId, ToolCallId};
 use crate::integer::SafeInteger;
-use crate::json_patch::Document;
+use crate::json_patch::JsonDocument;
 use crate::verify::Violation;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -93,7 +93,7 @@ struct Compaction {
 
 /// A snapshot of the state, with the deltas merged into it.
 struct Snapshot {
-    state: Document,
+    state: JsonDocument,
     /// Position of its last event.
     place: usize,
     /// Whether a delta was merged.
@@ -190,7 +190,7 @@ impl Compaction {
 
     /// Handles a snapshot, which supersedes all earlier state events of the run.
     fn restate(&mut self, event: &StateSnapshotEvent) {
-        let mut state = Document::new(Value::Null);
+        let mut state = JsonDocument::new(Value::Null);
         let read = event.snapshot.decode().map(|value| state.replace(value));
         if !is_plain_snapshot(event) || !matches!(read, Ok(Ok(()))) {
             // A consumer ignores this event, but earlier events may not move past it.
@@ -236,11 +236,13 @@ impl Compaction {
     fn settle(&mut self) {
         let Some(snapshot) = self.snapshot.take() else { return };
         self.spent.push(snapshot.place);
-        let (true, Ok(state)) = (snapshot.followed, Raw::from_value(snapshot.state.value())) else {
+        if !snapshot.followed {
             return;
-        };
+        }
+        let Ok(state) = Raw::from_value(snapshot.state.value()) else { return };
         let mut event = StateSnapshotEvent::new(state);
-        (event.subagent_run_id, event.timestamp) = (snapshot.owner, snapshot.timestamp);
+        event.subagent_run_id = snapshot.owner;
+        event.timestamp = snapshot.timestamp;
         if let Some(slot) = self.events.get_mut(snapshot.place) {
             *slot = Some(event.into());
         }

@@ -55,7 +55,7 @@ use strip::Walk;
 /// never nullable.
 ///
 /// Spec: [The rule, 1.0](https://ag-ui.com/spec/1.0/basic/processing#the-rule)
-pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
+pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), SchemaError> {
     if let Some(delta) = DeltaRef::read(text) {
         return Ok((delta.into(), Vec::new()));
     }
@@ -72,7 +72,7 @@ pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
 /// was never nullable.
 ///
 /// Spec: [Outgoing material, 1.0](https://ag-ui.com/spec/1.0/basic/processing#outgoing-material)
-pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), Malformed> {
+pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), SchemaError> {
     let mut input: RunAgentInput = wire::decode(text)?;
     let removals = nulls::remove(text, &mut input, |null| null.was_legal_in_input())?;
     Ok((input, removals))
@@ -170,7 +170,7 @@ impl RemovalKind {
 /// Spec: [The rule, 1.0](https://ag-ui.com/spec/1.0/basic/processing#the-rule)
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Malformed {
+pub enum SchemaError {
     /// The text is not JSON, or a known value has the wrong type or is missing.
     #[error(transparent)]
     Value(#[from] DecodeError),

@@ -36,18 +36,18 @@ macro_rules! integer {
         }
 
         impl TryFrom<u64> for $Name {
-            type Error = OutOfRange;
+            type Error = IntegerRangeError;
 
-            fn try_from(number: u64) -> Result<Self, OutOfRange> {
-                i64::try_from(number).map_err(|_| OutOfRange)?.try_into()
+            fn try_from(number: u64) -> Result<Self, IntegerRangeError> {
+                i64::try_from(number).map_err(|_| IntegerRangeError)?.try_into()
             }
         }
 
         impl TryFrom<i64> for $Name {
-            type Error = OutOfRange;
+            type Error = IntegerRangeError;
 
-            fn try_from(number: i64) -> Result<Self, OutOfRange> {
-                if ($min..=MAX).contains(&number) { Ok(Self(number as $Inner)) } else { Err(OutOfRange) }
+            fn try_from(number: i64) -> Result<Self, IntegerRangeError> {
+                if ($min..=MAX).contains(&number) { Ok(Self(number as $Inner)) } else { Err(IntegerRangeError) }
             }
         }
 
@@ -74,7 +74,7 @@ macro_rules! integer {
             fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
                 match whole_number(reader, $expecting)?.try_into() {
                     Ok(number) => *self = number,
-                    Err(OutOfRange) => return Err(reader.invalid($expecting)),
+                    Err(IntegerRangeError) => return Err(reader.invalid($expecting)),
                 }
                 Ok(())
             }
@@ -111,7 +111,7 @@ integer! {
     /// let timestamp = SafeInteger::try_from(1_763_600_000_123_i64)?;
     /// assert_eq!(timestamp.get(), 1_763_600_000_123);
     /// assert!(serde_json::from_str::<SafeInteger>("0.5").is_err());
-    /// # Ok::<(), agui_types::integer::OutOfRange>(())
+    /// # Ok::<(), agui_types::integer::IntegerRangeError>(())
     /// ```
     ///
     /// Spec: [`BaseEvent.timestamp`, 1.0](https://ag-ui.com/spec/1.0/schema#baseevent)
@@ -134,4 +134,4 @@ impl From<i32> for SafeInteger {
 /// An error creating a number: the value is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the number is outside the range that every JSON implementation represents exactly")]
-pub struct OutOfRange;
+pub struct IntegerRangeError;

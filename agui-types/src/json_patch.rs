@@ -11,7 +11,7 @@ use jsonrpc_core::{object, open_union};
 mod document;
 mod patch_error;
 
-pub use document::Document;
+pub use document::JsonDocument;
 pub use patch_error::{PatchError, PatchProblem};
 
 /// Operations, applied in order. An empty list is a valid patch.
@@ -135,7 +135,7 @@ object! {
 /// assert_eq!(JsonPointer::try_from("/a~1b/0")?.as_str(), "/a~1b/0");
 /// assert!(JsonPointer::try_from("a").is_err());
 /// assert!(JsonPointer::try_from("/a~2").is_err());
-/// # Ok::<(), agui_types::json_patch::NotAPointer>(())
+/// # Ok::<(), agui_types::json_patch::JsonPointerError>(())
 /// ```
 ///
 /// Spec: [`JsonPointer`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpointer),
@@ -151,12 +151,12 @@ impl JsonPointer {
 }
 
 impl TryFrom<&str> for JsonPointer {
-    type Error = NotAPointer;
+    type Error = JsonPointerError;
 
-    fn try_from(text: &str) -> Result<Self, NotAPointer> {
+    fn try_from(text: &str) -> Result<Self, JsonPointerError> {
         let rooted = text.is_empty() || text.starts_with('/');
         let escaped = text.split('~').skip(1).all(|after| after.starts_with(['0', '1']));
-        if rooted && escaped { Ok(Self(text.into())) } else { Err(NotAPointer) }
+        if rooted && escaped { Ok(Self(text.into())) } else { Err(JsonPointerError) }
     }
 }
 
@@ -189,7 +189,7 @@ impl Wire for JsonPointer {
     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
         match Self::try_from(&*reader.string()?) {
             Ok(pointer) => *self = pointer,
-            Err(NotAPointer) => return Err(reader.invalid("a JSON pointer")),
+            Err(JsonPointerError) => return Err(reader.invalid("a JSON pointer")),
         }
         Ok(())
     }
@@ -205,4 +205,4 @@ object! { @serde JsonPointer }
 /// or `1` after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a JSON pointer")]
-pub struct NotAPointer;
+pub struct JsonPointerError;

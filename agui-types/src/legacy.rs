@@ -1,13 +1,13 @@
 //! Compatibility: events that AG-UI 1.0 has under other names.
 //!
 //! Producers before 0.0.46 report reasoning in five events named `THINKING_*`, without identifiers.
-//! Decoding keeps these as [unknown events](crate::event::Event::Unknown); [`Thinking`] replaces
-//! them with their equivalents of 1.0. The stage is the specification's compatibility boundary:
-//! after the transport, before [`enforce`](crate::enforce), which would drop the events. `null`s
-//! and `binary` parts of such peers are handled by decoding and enforcement.
+//! Decoding keeps these as [unknown events](crate::event::Event::Unknown); [`ThinkingConverter`]
+//! replaces them with their equivalents of 1.0. The stage is the specification's compatibility
+//! boundary: after the transport, before [`enforce`](crate::enforce), which would drop the events.
+//! `null`s and `binary` parts of such peers are handled by decoding and enforcement.
 //!
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
-use crate::enforce::{Malformed, Removal, RemovalKind};
+use crate::enforce::{Removal, RemovalKind, SchemaError};
 use crate::event::Event;
 use crate::id::MessageId;
 use alloc::boxed::Box;
@@ -32,10 +32,10 @@ use jsonrpc_core::wire::{self, Extra, Raw, UnknownVariant};
 ///
 /// ```
 /// use agui_types::event::Event;
-/// use agui_types::legacy::Thinking;
+/// use agui_types::legacy::ThinkingConverter;
 /// use agui_types::jsonrpc_core::wire;
 ///
-/// let mut thinking = Thinking::new("r1-thought-");
+/// let mut thinking = ThinkingConverter::new("r1-thought-");
 /// let (event, reported) = thinking.handle(wire::decode(r#"{"type":"THINKING_START","title":"Plan"}"#)?)?;
 /// assert_eq!(serde_json::to_string(&event)?, r#"{"type":"REASONING_START","messageId":"r1-thought-1"}"#);
 /// let reported: Vec<_> = reported.iter().map(ToString::to_string).collect();
@@ -45,14 +45,14 @@ use jsonrpc_core::wire::{self, Extra, Raw, UnknownVariant};
 ///
 /// Spec: [Reasoning, 1.0](https://ag-ui.com/spec/1.0/events/reasoning)
 #[derive(Clone, Debug)]
-pub struct Thinking {
+pub struct ThinkingConverter {
     prefix: Box<str>,
     minted: u64,
     span: Option<MessageId>,
     message: Option<MessageId>,
 }
 
-impl Thinking {
+impl ThinkingConverter {
     /// Creates the stage for the beginning of a stream. No other identifier of the thread may begin
     /// with `prefix`.
     pub fn new(prefix: impl Into<Box<str>>) -> Self {
@@ -63,7 +63,7 @@ impl Thinking {
     ///
     /// # Errors
     /// The event has a retired name, but its body is invalid.
-    pub fn handle(&mut self, event: Event) -> Result<(Event, Vec<Removal>), Malformed> {
+    pub fn handle(&mut self, event: Event) -> Result<(Event, Vec<Removal>), SchemaError> {
         let Event::Unknown(retired) = &event else { return Ok((event, Vec::new())) };
         let (modern, id) = match retired.tag() {
             "THINKING_START" => ("REASONING_START", self.open(false)),
@@ -78,7 +78,8 @@ impl Thinking {
         };
         let (event, lost_title) = translate(retired, modern, &id)?;
         let reported = |kind, name: &str, pointer: &str| {
-            let (pointer, removed) = (String::from(pointer), String::from(pointer));
+            let removed = String::from(pointer);
+            let pointer = String::from(pointer);
             Removal { kind, name: name.into(), pointer, removed }
         };
         let mut removals = Vec::from([reported(RemovalKind::LegacyEvent, retired.tag(), "")]);
@@ -113,7 +114,7 @@ fn translate(
     retired: &UnknownVariant,
     modern: &str,
     id: &MessageId,
-) -> Result<(Event, bool), Malformed> {
+) -> Result<(Event, bool), SchemaError> {
     let mut members = Extra::new();
     let mut set = |name: &str, value: &str| {
         // A string always has a JSON form.

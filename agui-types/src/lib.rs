@@ -19,13 +19,13 @@
 //! | query an agent | [`client::Agent`] |
 //! | decode the input of a page | [`wire::decode`](jsonrpc_core::wire::decode) as [`RunAgentInput`](input::RunAgentInput) |
 //! | decode an answer | [`sse::Decoder`], or `proto::Decoder` with the feature `protobuf` |
-//! | choose between SSE and protobuf | [`transport::Encoding`] |
+//! | choose between SSE and protobuf | [`transport::BodyEncoding`] |
 //! | check the order of events | [`verify::Verifier`] |
-//! | compute messages and state from a stream | [`reduce::Reducer`], [`json_patch::Document`] |
+//! | compute messages and state from a stream | [`reduce::Reducer`], [`json_patch::JsonDocument`] |
 //! | keep a run for pages that reconnect | [`run_log::RunLog`] |
 //! | shorten a stream | [`compact::compact`] |
 //! | serve older clients | [`profile::Profile`], [`profile::Downgrade`] |
-//! | accept older agents | [`legacy::Thinking`] |
+//! | accept older agents | [`legacy::ThinkingConverter`] |
 //! | remove material that AG-UI 1.0 does not describe | [`enforce`] |
 //! | expand chunk events | [`expand::Expander`] |
 //!

@@ -23,13 +23,13 @@ mod ends;
 mod event_sink;
 mod interrupts;
 mod open;
-mod refused;
+mod send_error;
 
 pub use event_sink::EventSink;
-pub use interrupts::{IdTaken, Interrupts};
-pub use refused::Refused;
+pub use interrupts::{DuplicateInterruptId, Interrupts};
+pub use send_error::SendError;
 
-use open::{Ending, Open, OpenItems};
+use open::{EndKind, OpenItem, OpenItems};
 
 /// One run, from `RUN_STARTED` to the event that ends it.
 ///
@@ -169,8 +169,8 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The identifier belongs to another item, or the run has ended.
-    pub fn text(&mut self, id: &MessageId, delta: &str) -> Result<(), Refused> {
-        if !self.open.has(&Open::Text(id.clone())) {
+    pub fn text(&mut self, id: &MessageId, delta: &str) -> Result<(), SendError> {
+        if !self.open.has(&OpenItem::Text(id.clone())) {
             self.emit(TextMessageStartEvent::new(id.clone()))?;
         }
         if delta.is_empty() {
@@ -183,7 +183,7 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The message is not open, or the run has ended.
-    pub fn end_text(&mut self, id: &MessageId) -> Result<(), Refused> {
+    pub fn end_text(&mut self, id: &MessageId) -> Result<(), SendError> {
         self.emit(TextMessageEndEvent::new(id.clone()))
     }
 
@@ -192,10 +192,10 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The identifier belongs to another item, or the run has ended.
-    pub fn reasoning(&mut self, id: &MessageId, delta: &str) -> Result<(), Refused> {
-        if !self.open.has(&Open::Reasoning(id.clone())) {
+    pub fn reasoning(&mut self, id: &MessageId, delta: &str) -> Result<(), SendError> {
+        if !self.open.has(&OpenItem::Reasoning(id.clone())) {
             let start = ReasoningMessageStartEvent::new(id.clone(), ReasoningRole::Reasoning);
-            if !self.open.has(&Open::Span(id.clone())) {
+            if !self.open.has(&OpenItem::Span(id.clone())) {
                 self.emit(ReasoningStartEvent::new(id.clone()))?;
             }
             self.emit(start)?;
@@ -210,9 +210,9 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The message is not open, or the run has ended.
-    pub fn end_reasoning(&mut self, id: &MessageId) -> Result<(), Refused> {
+    pub fn end_reasoning(&mut self, id: &MessageId) -> Result<(), SendError> {
         self.emit(ReasoningMessageEndEvent::new(id.clone()))?;
-        if self.open.has(&Open::Span(id.clone())) {
+        if self.open.has(&OpenItem::Span(id.clone())) {
             self.emit(ReasoningEndEvent::new(id.clone()))?;
         }
         Ok(())
@@ -228,9 +228,9 @@ impl<S: EventSink> Run<S> {
         id: &ToolCallId,
         name: &str,
         parent: Option<&MessageId>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SendError> {
         for item in self.open.words() {
-            self.close(item, &Ending::Finish)?;
+            self.close(item, &EndKind::Finish)?;
         }
         let mut start = ToolCallStartEvent::new(id.clone(), name);
         start.parent_message_id = parent.cloned();
@@ -241,7 +241,7 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The call is not open, or the run has ended.
-    pub fn arguments(&mut self, id: &ToolCallId, delta: &str) -> Result<(), Refused> {
+    pub fn arguments(&mut self, id: &ToolCallId, delta: &str) -> Result<(), SendError> {
         self.emit(ToolCallArgsEvent::new(id.clone(), delta))
     }
 
@@ -249,7 +249,7 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The call is not open, or the run has ended.
-    pub fn end_tool_call(&mut self, id: &ToolCallId) -> Result<(), Refused> {
+    pub fn end_tool_call(&mut self, id: &ToolCallId) -> Result<(), SendError> {
         self.emit(ToolCallEndEvent::new(id.clone()))
     }
 
@@ -263,8 +263,8 @@ impl<S: EventSink> Run<S> {
         &mut self,
         id: &ToolCallId,
         content: impl Into<Content>,
-    ) -> Result<MessageId, Refused> {
-        if self.open.has(&Open::Call(id.clone())) {
+    ) -> Result<MessageId, SendError> {
+        if self.open.has(&OpenItem::Call(id.clone())) {
             self.end_tool_call(id)?;
         }
         let message = self.new_message_id();
@@ -277,10 +277,10 @@ impl<S: EventSink> Run<S> {
     /// # Errors
     /// The event breaks a rule, contains material that AG-UI 1.0 does not describe, or is sent by
     /// this type itself; or the run has ended. The event is not sent.
-    pub fn emit(&mut self, event: impl Into<Event>) -> Result<(), Refused> {
+    pub fn emit(&mut self, event: impl Into<Event>) -> Result<(), SendError> {
         let event = event.into();
         if self.ended {
-            return Err(Refused::Ended);
+            return Err(SendError::Ended);
         }
         match event {
             Event::RunStarted(_)
@@ -288,13 +288,13 @@ impl<S: EventSink> Run<S> {
             | Event::RunError(_)
             | Event::TextMessageChunk(_)
             | Event::ToolCallChunk(_)
-            | Event::ReasoningMessageChunk(_) => return Err(Refused::NotByHand),
+            | Event::ReasoningMessageChunk(_) => return Err(SendError::NotByHand),
             _ => {}
         }
         let (event, removals) = enforce::enforce_event(event);
         match event {
             Some(event) if removals.is_empty() => self.put(event),
-            _ => Err(Refused::Undescribed(removals)),
+            _ => Err(SendError::Undescribed(removals)),
         }
     }
 
@@ -309,10 +309,10 @@ impl<S: EventSink> Run<S> {
     }
 
     /// Sends an event if no rule forbids it.
-    fn put(&mut self, event: Event) -> Result<(), Refused> {
+    fn put(&mut self, event: Event) -> Result<(), SendError> {
         let opens = open::weight(&event);
         if self.opened.saturating_add(opens) > Self::MAX_ITEMS {
-            return Err(Refused::TooMuch);
+            return Err(SendError::TooMuch);
         }
         self.verifier.handle(&event)?;
         // Ends, and the results sent with them, do not count against the limit.

@@ -13,20 +13,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 mod downgrade;
 
-pub use downgrade::{Downgrade, Loss};
+pub use downgrade::{Downgrade, DowngradeLoss};
 
 /// The protocol versions that a peer understands.
 ///
 /// ```
 /// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
-/// use agui_types::profile::{Profile, Refusal};
+/// use agui_types::profile::{Profile, ProfileRefusal};
 ///
 /// let mut finished = RunFinishedEvent::new("t", "r");
 /// finished.outcome = Some(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()));
 /// let event = Event::from(finished);
 ///
 /// assert_eq!(Profile::of(Some("1.0")).refuses(&event), None);
-/// assert_eq!(Profile::of(None).refuses(&event), Some(Refusal::Outcome));
+/// assert_eq!(Profile::of(None).refuses(&event), Some(ProfileRefusal::Outcome));
 /// ```
 ///
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
@@ -88,28 +88,31 @@ impl Profile {
     /// Two more failures do not depend on one event. After `RUN_ERROR`, a legacy client fails on
     /// any further event, including those of another run. A client before 0.0.54 accepts an
     /// interrupt outcome but does not store the interrupts, so they stay unanswered.
-    pub fn refuses(self, event: &Event) -> Option<Refusal> {
+    pub fn refuses(self, event: &Event) -> Option<ProfileRefusal> {
         if self != Self::Legacy {
             return None;
         }
         match event {
             Event::RunStarted(started) => {
                 let input = started.input.as_ref()?;
-                (input.tools.is_none() || input.context.is_none()).then_some(Refusal::Input)
+                (input.tools.is_none() || input.context.is_none()).then_some(ProfileRefusal::Input)
             }
             Event::RunFinished(finished) => match finished.outcome.as_ref()? {
-                RunFinishedOutcome::Success(success) => {
-                    success.pending_tool_call_ids.as_ref().map(|_| Refusal::PendingToolCallIds)
-                }
+                RunFinishedOutcome::Success(success) => success
+                    .pending_tool_call_ids
+                    .as_ref()
+                    .map(|_| ProfileRefusal::PendingToolCallIds),
                 RunFinishedOutcome::Interrupt(_) => None,
                 RunFinishedOutcome::Cancelled(_) | RunFinishedOutcome::Unknown(_) => {
-                    Some(Refusal::Outcome)
+                    Some(ProfileRefusal::Outcome)
                 }
             },
             Event::ToolCallResult(result) => {
-                matches!(result.content, Content::Parts(_)).then_some(Refusal::ResultParts)
+                matches!(result.content, Content::Parts(_)).then_some(ProfileRefusal::ResultParts)
             }
-            other => (!self.event_types().contains(&other.tag())).then_some(Refusal::EventType),
+            other => {
+                (!self.event_types().contains(&other.tag())).then_some(ProfileRefusal::EventType)
+            }
         }
     }
 }
@@ -131,7 +134,7 @@ impl<'de> Deserialize<'de> for Profile {
 /// The reason why a client would fail on an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum ProfileRefusal {
     /// The client does not know the event.
     #[error("the client does not know the event")]
     EventType,

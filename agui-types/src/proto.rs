@@ -2,7 +2,8 @@
 //!
 //! A body is a sequence of frames, each a length (four bytes, big-endian) and an event.
 //! [`write_event`] appends a frame, [`Decoder`] splits a body.
-//! [`Encoding::negotiate`](crate::transport::Encoding::negotiate) selects the form of a response.
+//! [`BodyEncoding::negotiate`](crate::transport::BodyEncoding::negotiate) selects the form of a
+//! response.
 //!
 //! The binary form expresses less than JSON. It has no place for unknown members, variants and
 //! names, for members of patch operations beyond RFC 6902, or for `encryptedValueType`; values with

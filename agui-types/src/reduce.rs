@@ -5,7 +5,7 @@
 use crate::event::{Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome, RunStartedEvent};
 use crate::id::ToolCallId;
 use crate::input::RunAgentInput;
-use crate::json_patch::Document;
+use crate::json_patch::JsonDocument;
 use crate::message::Message;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -74,7 +74,7 @@ use conversation::Conversation;
 #[derive(Clone, Debug)]
 pub struct Reducer {
     conversation: Conversation,
-    state: Document,
+    state: JsonDocument,
     /// Calls of the run, in order.
     made: Vec<ToolCallId>,
     known: BTreeSet<ToolCallId>,
@@ -102,7 +102,7 @@ impl Default for Reducer {
 
 impl Reducer {
     /// Default largest size of all messages, in bytes of compact JSON (approximate). The state has
-    /// its own limit ([`Document::DEFAULT_LIMIT`]).
+    /// its own limit ([`JsonDocument::DEFAULT_LIMIT`]).
     pub const DEFAULT_LIMIT: usize = 64 * 1024 * 1024;
 
     /// Largest number of metadata keys that merging creates on one message or call.
@@ -112,7 +112,7 @@ impl Reducer {
     pub fn new() -> Self {
         Self {
             conversation: Conversation::new(Self::DEFAULT_LIMIT),
-            state: Document::new(Value::Object(Map::new())),
+            state: JsonDocument::new(Value::Object(Map::new())),
             made: Vec::new(),
             known: BTreeSet::new(),
             answered: BTreeSet::new(),
@@ -123,7 +123,7 @@ impl Reducer {
     /// Creates a reducer with these messages and this state.
     pub fn holding(messages: Vec<Message>, state: Value) -> Self {
         let mut reducer = Self::new();
-        reducer.state = Document::new(state);
+        reducer.state = JsonDocument::new(state);
         reducer.conversation.hold(messages);
         reducer
     }

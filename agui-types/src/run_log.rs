@@ -6,29 +6,29 @@
 //! so after [`push`](RunLog::push), [`end`](RunLog::end) and [`apply`](RunLog::apply).
 //!
 //! The newest events are kept as they were sent. Older ones are [compacted](crate::compact) and
-//! lose their numbers. A reader that has received some of those gets [`Read::Restart`]: frames that
-//! restore the conversation to its state before the run and repeat the compacted events.
+//! lose their numbers. A reader that has received some of those gets [`LogRead::Restart`]: frames
+//! that restore the conversation to its state before the run and repeat the compacted events.
 //!
 //! ```
 //! use agui_types::event::{Event, RunFinishedEvent, RunStartedEvent};
 //! use agui_types::input::RunAgentInput;
-//! use agui_types::run_log::{Read, RunLog, RunLogLimits, RunOutcome};
+//! use agui_types::run_log::{LogRead, RunLog, RunLogLimits, RunOutcome};
 //! use agui_types::jsonrpc_core::wire;
 //!
 //! let input: RunAgentInput = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
 //! let mut log = RunLog::new(&input, RunLogLimits { events: 1000, bytes: 1024 * 1024 });
 //! log.push(&RunStartedEvent::new("t", "r").into())?;
-//! let Read::Frames(frames) = log.read(0, 64 * 1024) else { panic!("one event is unread") };
+//! let LogRead::Frames(frames) = log.read(0, 64 * 1024) else { panic!("one event is unread") };
 //! assert_eq!(frames.last, 1);
 //! assert!(frames.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
-//! assert_eq!(log.read(1, 64 * 1024), Read::Pending);
+//! assert_eq!(log.read(1, 64 * 1024), LogRead::Pending);
 //!
 //! log.push(&RunFinishedEvent::new("t", "r").into())?;
 //! log.end();
 //! assert_eq!(log.outcome(), Some(&RunOutcome::Success));
 //! // A client that reconnects sends the last event id that it received.
 //! let seen = log.number("r:2").unwrap_or(0);
-//! assert_eq!(log.read(seen, 64 * 1024), Read::Ended);
+//! assert_eq!(log.read(seen, 64 * 1024), LogRead::Ended);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 use crate::event::{Event, MessagesSnapshotEvent};
@@ -63,12 +63,12 @@ pub use part::{LogBase, LogPart};
 /// use agui_types::event::RunStartedEvent;
 /// use agui_types::input::RunAgentInput;
 /// use agui_types::jsonrpc_core::wire;
-/// use agui_types::run_log::{Read, RunLog, RunLogLimits};
+/// use agui_types::run_log::{LogRead, RunLog, RunLogLimits};
 ///
 /// let input: RunAgentInput = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
 /// let mut log = RunLog::new(&input, RunLogLimits { events: 1000, bytes: 1024 * 1024 });
 /// log.push(&RunStartedEvent::new("t", "r").into())?;
-/// let Read::Frames(frames) = log.read(0, 64 * 1024) else { panic!("no frames") };
+/// let LogRead::Frames(frames) = log.read(0, 64 * 1024) else { panic!("no frames") };
 /// assert_eq!(frames.last, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,7 +109,7 @@ pub struct RunLogLimits {
 /// The result of [`RunLog::read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Read {
+pub enum LogRead {
     /// The next events.
     Frames(Frames),
     /// The events up to [`Frames::last`], compacted, for a reader that has received some of them.
@@ -238,7 +238,7 @@ impl RunLog {
     ///
     /// `after` is [`Frames::last`] of the reader's previous frames, 0 at the beginning. Compacted
     /// events are returned together, regardless of their size.
-    pub fn read(&self, after: u64, max_bytes: usize) -> Read {
+    pub fn read(&self, after: u64, max_bytes: usize) -> LogRead {
         if after < self.folded && !self.old.is_empty() {
             return self.read_old(after);
         }
@@ -247,11 +247,11 @@ impl RunLog {
         let batch = self.recent.batch(skipped, max_bytes);
         let count: usize = batch.iter().map(|frames| frames.len()).sum();
         if count == 0 {
-            return if self.ended { Read::Ended } else { Read::Pending };
+            return if self.ended { LogRead::Ended } else { LogRead::Pending };
         }
         let last = after.max(self.folded) + count as u64;
         let bytes: Vec<&[u8]> = batch.into_iter().map(FrameRange::bytes).collect();
-        Read::Frames(Frames { last, bytes: bytes.concat().into() })
+        LogRead::Frames(Frames { last, bytes: bytes.concat().into() })
     }
 
     /// Returns the number in an event id of this run, if an event of that number exists.
@@ -316,12 +316,12 @@ impl RunLog {
     }
 
     /// Returns the compacted events, for a reader that has received those up to `after`.
-    fn read_old(&self, after: u64) -> Read {
+    fn read_old(&self, after: u64) -> LogRead {
         let restated = if after > 0 { self.restated() } else { None };
         let (start, rest) = self.old.split_at(self.old.len().min(1));
         let bytes = [start, restated.as_slice(), rest].concat().concat().into();
         let frames = Frames { last: self.folded, bytes };
-        if after > 0 { Read::Restart(frames) } else { Read::Frames(frames) }
+        if after > 0 { LogRead::Restart(frames) } else { LogRead::Frames(frames) }
     }
 
     /// Returns the conversation before the run, as a frame.

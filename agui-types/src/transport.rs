@@ -10,7 +10,7 @@ use crate::sse;
 /// Spec: [Transports, 1.0](https://ag-ui.com/spec/1.0/basic/transports)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Encoding {
+pub enum BodyEncoding {
     /// Server-sent events ([`sse`]).
     Sse,
     /// Protobuf frames ([`proto`]).
@@ -18,7 +18,7 @@ pub enum Encoding {
     Protobuf,
 }
 
-impl Encoding {
+impl BodyEncoding {
     /// Returns the encoding of the response to a request with this `Accept` header.
     ///
     /// With the feature `protobuf`, protobuf is used for each request that accepts it: by name, by
@@ -27,13 +27,13 @@ impl Encoding {
     /// refuses a request because of `Accept`.
     ///
     /// ```
-    /// use agui_types::transport::Encoding;
+    /// use agui_types::transport::BodyEncoding;
     ///
-    /// assert_eq!(Encoding::negotiate(Some("text/event-stream")), Encoding::Sse);
-    /// assert_eq!(Encoding::negotiate(Some("application/json")), Encoding::Sse);
-    /// assert_eq!(Encoding::negotiate(None), Encoding::Sse);
+    /// assert_eq!(BodyEncoding::negotiate(Some("text/event-stream")), BodyEncoding::Sse);
+    /// assert_eq!(BodyEncoding::negotiate(Some("application/json")), BodyEncoding::Sse);
+    /// assert_eq!(BodyEncoding::negotiate(None), BodyEncoding::Sse);
     /// # #[cfg(feature = "protobuf")]
-    /// assert_eq!(Encoding::negotiate(Some("application/vnd.ag-ui.event+proto")), Encoding::Protobuf);
+    /// assert_eq!(BodyEncoding::negotiate(Some("application/vnd.ag-ui.event+proto")), BodyEncoding::Protobuf);
     /// ```
     ///
     /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)

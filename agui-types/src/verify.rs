@@ -41,7 +41,7 @@ use thread::Thread;
 /// | failed | active, no item open | violation | violation | violation |
 ///
 /// ```
-/// use agui_types::event::{Event, TextMessageContentEvent, RunStartedEvent};
+/// use agui_types::event::{Event, RunStartedEvent, TextMessageContentEvent};
 /// use agui_types::verify::{Rule, Verifier};
 ///
 /// let mut verifier = Verifier::tolerant();

@@ -1,5 +1,5 @@
 //! Properties of the AG-UI types and streams.
-use agui_types::client::{Agent, Failure};
+use agui_types::client::{Agent, ResponseError};
 use agui_types::compact::compact;
 use agui_types::enforce;
 use agui_types::event::{DeltaRef, Event};
@@ -9,7 +9,7 @@ use agui_types::message::Message;
 use agui_types::produce::Run;
 use agui_types::proto::{self, DecodeError, Frame};
 use agui_types::reduce::Reducer;
-use agui_types::run_log::{PushError, Read, RunLog, RunLogLimits};
+use agui_types::run_log::{LogRead, PushError, RunLog, RunLogLimits};
 use agui_types::sse::{self, Decoder};
 use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
@@ -184,14 +184,14 @@ pub fn agui_run_log(data: &[u8]) {
             after = last;
         }
         assert_eq!(after, log.last());
-        assert_eq!(log.read(after, max), Read::Ended);
+        assert_eq!(log.read(after, max), LogRead::Ended);
     }
 }
 
 /// Returns the number of the last event of a read, if any.
 fn read(log: &RunLog, after: u64, max: usize) -> Option<u64> {
     let frames = match log.read(after, max) {
-        Read::Frames(frames) | Read::Restart(frames) => frames,
+        LogRead::Frames(frames) | LogRead::Restart(frames) => frames,
         _ => return None,
     };
     assert!(after < frames.last && frames.last <= log.last());
@@ -260,6 +260,6 @@ pub fn agui_client(data: &[u8]) {
     let failures = whole.0.iter().filter(|it| it.is_err()).count();
     assert!(failures <= 1, "nothing comes after a failure");
     assert!(whole.0.iter().rev().skip(1).all(Result::is_ok), "nothing comes after a failure");
-    let refused = matches!(whole.0.first(), Some(Err(Failure::Status { .. })));
+    let refused = matches!(whole.0.first(), Some(Err(ResponseError::Status { .. })));
     assert_eq!(refused, status != 200);
 }

@@ -1,17 +1,17 @@
 //! The response to a run request: bytes in, events out.
-use crate::enforce::{self, Malformed, Removal, RemovalKind};
+use crate::enforce::{self, Removal, RemovalKind, SchemaError};
 use crate::event::Event;
 use crate::expand::Expander;
 use crate::id::{RunId, ThreadId, ToolCallId};
 use crate::input::RunAgentInput;
-use crate::legacy::Thinking;
+use crate::legacy::ThinkingConverter;
 use crate::message::Message;
 #[cfg(feature = "protobuf")]
 use crate::proto;
 use crate::reduce::{Reducer, RunEnd, Warning};
 use crate::rule::{Breach, Rule, Violation};
 use crate::sse;
-use crate::transport::Encoding;
+use crate::transport::BodyEncoding;
 use crate::verify::Verifier;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -38,14 +38,14 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct Response {
     body: Body,
-    thinking: Thinking,
+    thinking: ThinkingConverter,
     expander: Expander,
     verifier: Verifier,
     identity: Identity,
     reducer: Reducer,
-    ready: VecDeque<Result<Received, Failure>>,
+    ready: VecDeque<Result<ReceivedEvent, ResponseError>>,
     /// Notes for the next event.
-    notes: Vec<Note>,
+    deviations: Vec<Deviation>,
     /// Number of events received.
     count: u64,
     /// No event follows: an error or the end was returned.
@@ -71,18 +71,18 @@ enum Body {
 /// An event as the application receives it, with the changes made to it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Received {
+pub struct ReceivedEvent {
     /// The event: known, expanded and in order.
     pub event: Event,
     /// Material that was removed from the event or dropped before it, and changes that could not be
     /// applied.
-    pub notes: Vec<Note>,
+    pub deviations: Vec<Deviation>,
 }
 
 /// A deviation that an application may want to log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Note {
+pub enum Deviation {
     /// AG-UI 1.0 does not describe this material, or describes it differently.
     #[error("{0}")]
     Removed(Removal),
@@ -94,7 +94,7 @@ pub enum Note {
 /// An error that ends the reading of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum ResponseError {
     /// The server refused the request.
     #[error("HTTP {status}: {body}")]
     Status {
@@ -116,14 +116,14 @@ pub enum Failure {
         /// Index of the event in the body, from zero.
         index: u64,
         /// The defect.
-        problem: Malformed,
+        problem: SchemaError,
     },
     /// The events are out of order or end too early.
     #[error(transparent)]
     Violation(#[from] Violation),
 }
 
-impl Failure {
+impl ResponseError {
     /// Returns whether the server refused before the run began and accepts the same request later.
     /// The `Retry-After` header, if present, has the delay.
     pub fn may_send_again(&self) -> bool {
@@ -141,21 +141,21 @@ impl Response {
         status: u16,
         content_type: Option<&str>,
     ) -> Self {
-        let body = match (status, Encoding::of_content_type(content_type)) {
-            (200..=299, Encoding::Sse) => Body::Sse(sse::Decoder::default()),
+        let body = match (status, BodyEncoding::of_content_type(content_type)) {
+            (200..=299, BodyEncoding::Sse) => Body::Sse(sse::Decoder::default()),
             #[cfg(feature = "protobuf")]
-            (200..=299, Encoding::Protobuf) => Body::Protobuf(proto::Decoder::default()),
+            (200..=299, BodyEncoding::Protobuf) => Body::Protobuf(proto::Decoder::default()),
             _ => Body::Refusal { status, text: Vec::new() },
         };
         Self {
             body,
-            thinking: Thinking::new(format!("{}-thinking-", input.run_id)),
+            thinking: ThinkingConverter::new(format!("{}-thinking-", input.run_id)),
             expander: Expander::new(),
             verifier: Verifier::tolerant(),
             identity: Identity::of(input),
             reducer,
             ready: VecDeque::new(),
-            notes: Vec::new(),
+            deviations: Vec::new(),
             count: 0,
             over: false,
             ended: false,
@@ -193,7 +193,7 @@ impl Response {
 
     /// Returns the next event, or the error that ends the answer. Returns `None` when more bytes
     /// are needed, and after an error or the end.
-    pub fn poll(&mut self) -> Option<Result<Received, Failure>> {
+    pub fn poll(&mut self) -> Option<Result<ReceivedEvent, ResponseError>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
@@ -206,7 +206,7 @@ impl Response {
     }
 
     /// Returns the next decoded event for a middleware. `null`s of 0.x peers are reported.
-    pub fn next_whole(&mut self) -> Option<Result<(Event, Vec<Removal>), Failure>> {
+    pub fn next_whole(&mut self) -> Option<Result<(Event, Vec<Removal>), ResponseError>> {
         if self.over {
             return None;
         }
@@ -252,7 +252,7 @@ impl Response {
         self.reducer.into_parts()
     }
 
-    fn decode_next(&mut self) -> Option<Result<(Event, Vec<Removal>), Failure>> {
+    fn decode_next(&mut self) -> Option<Result<(Event, Vec<Removal>), ResponseError>> {
         match &mut self.body {
             Body::Sse(decoder) => {
                 let frame = match decoder.next_frame()? {
@@ -267,7 +267,7 @@ impl Response {
                         self.empty = false;
                         None
                     }
-                    Err(problem) => Some(Err(Failure::Malformed { index, problem })),
+                    Err(problem) => Some(Err(ResponseError::Malformed { index, problem })),
                 }
             }
             #[cfg(feature = "protobuf")]
@@ -283,13 +283,13 @@ impl Response {
     }
 
     /// Checks the end of the body.
-    fn check_end(&mut self) -> Option<Failure> {
+    fn check_end(&mut self) -> Option<ResponseError> {
         if !self.ended {
             return None;
         }
         if let Body::Refusal { status, text } = &self.body {
             let body = String::from_utf8_lossy(text).into_owned();
-            return Some(Failure::Status { status: *status, body });
+            return Some(ResponseError::Status { status: *status, body });
         }
         if self.empty && self.count == 0 {
             return None;
@@ -298,20 +298,20 @@ impl Response {
         Some(breach.into_violation(self.count, None).into())
     }
 
-    fn process(&mut self, event: Event, removals: Vec<Removal>) -> Result<(), Failure> {
+    fn process(&mut self, event: Event, removals: Vec<Removal>) -> Result<(), ResponseError> {
         let index = self.count.saturating_sub(1);
-        let malformed = |problem| Failure::Malformed { index, problem };
-        let mut notes: Vec<Note> = removals.into_iter().map(Note::Removed).collect();
+        let malformed = |problem| ResponseError::Malformed { index, problem };
+        let mut deviations: Vec<Deviation> = removals.into_iter().map(Deviation::Removed).collect();
         let (event, retired) = self.thinking.handle(event).map_err(malformed)?;
-        notes.extend(retired.into_iter().map(Note::Removed));
+        deviations.extend(retired.into_iter().map(Deviation::Removed));
         let (event, removals) = enforce::enforce_event(event);
         if let Some(unknown) = removals.iter().find(|it| it.kind == RemovalKind::Name) {
             let pointer = unknown.pointer.clone();
             let name = unknown.name.clone();
-            return Err(malformed(Malformed::Name { pointer, name }));
+            return Err(malformed(SchemaError::Name { pointer, name }));
         }
-        notes.extend(removals.into_iter().map(Note::Removed));
-        self.notes.append(&mut notes);
+        deviations.extend(removals.into_iter().map(Deviation::Removed));
+        self.deviations.append(&mut deviations);
         let Some(event) = event else {
             self.verifier.skip();
             return Ok(());
@@ -322,9 +322,9 @@ impl Response {
         let mut expanded = Vec::new();
         self.expander.handle(event, &mut expanded)?;
         for event in expanded {
-            self.notes.extend(self.reducer.handle(&event).map(Note::Reduced));
-            let notes = mem::take(&mut self.notes);
-            self.ready.push_back(Ok(Received { event, notes }));
+            self.deviations.extend(self.reducer.handle(&event).map(Deviation::Reduced));
+            let deviations = mem::take(&mut self.deviations);
+            self.ready.push_back(Ok(ReceivedEvent { event, deviations }));
         }
         Ok(())
     }
@@ -355,7 +355,8 @@ impl Identity {
             Event::RunStarted(started) => {
                 let thread = &started.thread_id;
                 Rule::ThreadChanged.holds(*thread == self.thread_id, thread.as_str())?;
-                (self.current, self.over) = (Some(started.run_id.clone()), false);
+                self.current = Some(started.run_id.clone());
+                self.over = false;
             }
             Event::RunFinished(finished) => {
                 let thread = &finished.thread_id;

@@ -1,19 +1,19 @@
 //! Optional members that are `null`, found by comparison of the text with the decoded value.
-use super::{Malformed, Removal, RemovalKind};
+use super::{Removal, RemovalKind, SchemaError};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::pointer::push_segment;
 use jsonrpc_core::wire::{Extra, Raw, Wire};
 
 /// An optional member that is `null`.
-pub(super) struct Null<'a> {
+pub(super) struct NullMember<'a> {
     /// The pointer, with `*` for each index.
     shape: &'a str,
     /// The object with the member.
     holder: &'a Extra,
 }
 
-impl Null<'_> {
+impl NullMember<'_> {
     pub(super) fn was_legal_in_event(&self, event_type: &str) -> bool {
         match self.shape {
             "/rawEvent" => true,
@@ -22,7 +22,7 @@ impl Null<'_> {
             "/result" => matches!(event_type, "RUN_FINISHED" | "SUBAGENT_FINISHED"),
             "/content/*/metadata" => self.is_in_media_part(),
             other => match other.strip_prefix("/input") {
-                Some(shape) => Null { shape, ..*self }.was_legal_in_input(),
+                Some(shape) => NullMember { shape, ..*self }.was_legal_in_input(),
                 None => self.is_in_message(),
             },
         }
@@ -52,8 +52,8 @@ impl Null<'_> {
 pub(super) fn remove<T: Wire>(
     text: &str,
     typed: &mut T,
-    was_legal: impl Fn(Null<'_>) -> bool,
-) -> Result<Vec<Removal>, Malformed> {
+    was_legal: impl Fn(NullMember<'_>) -> bool,
+) -> Result<Vec<Removal>, SchemaError> {
     if !text.contains("null") {
         return Ok(Vec::new());
     }
@@ -73,8 +73,8 @@ struct Search<F> {
     found: Vec<Removal>,
 }
 
-impl<F: Fn(Null<'_>) -> bool> Search<F> {
-    fn compare(&mut self, given: &Raw, kept: &Raw) -> Result<(), Malformed> {
+impl<F: Fn(NullMember<'_>) -> bool> Search<F> {
+    fn compare(&mut self, given: &Raw, kept: &Raw) -> Result<(), SchemaError> {
         if given == kept {
             return Ok(());
         }
@@ -108,10 +108,10 @@ impl<F: Fn(Null<'_>) -> bool> Search<F> {
         Ok(())
     }
 
-    fn meet(&mut self, name: &str, holder: &Extra) -> Result<(), Malformed> {
+    fn meet(&mut self, name: &str, holder: &Extra) -> Result<(), SchemaError> {
         let pointer = self.pointer.clone();
-        if !(self.was_legal)(Null { shape: &self.shape, holder }) {
-            return Err(Malformed::Null { pointer });
+        if !(self.was_legal)(NullMember { shape: &self.shape, holder }) {
+            return Err(SchemaError::Null { pointer });
         }
         let name = name.to_string();
         let removed = pointer.clone();

@@ -21,11 +21,11 @@ pub(super) trait Strip {
     ///
     /// # Errors
     /// The value itself is unknown, or requires something unknown, so that it has to be removed.
-    fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown>;
+    fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial>;
 }
 
 /// Unknown material that cannot be removed by itself.
-pub(super) struct Unknown {
+pub(super) struct UnknownMaterial {
     kind: RemovalKind,
     name: String,
     pointer: String,
@@ -45,13 +45,13 @@ impl Walk {
         self.settle(stripped)
     }
 
-    fn unknown(&self, kind: RemovalKind, name: &str) -> Unknown {
-        Unknown { kind, name: name.to_string(), pointer: self.at.clone() }
+    fn unknown(&self, kind: RemovalKind, name: &str) -> UnknownMaterial {
+        UnknownMaterial { kind, name: name.to_string(), pointer: self.at.clone() }
     }
 
     /// Returns whether the current value remains, and records its removal.
-    fn settle(&mut self, stripped: Result<(), Unknown>) -> bool {
-        let Err(Unknown { kind, name, pointer }) = stripped else { return true };
+    fn settle(&mut self, stripped: Result<(), UnknownMaterial>) -> bool {
+        let Err(UnknownMaterial { kind, name, pointer }) = stripped else { return true };
         self.removals.push(Removal { kind, name, pointer, removed: self.at.clone() });
         false
     }
@@ -64,7 +64,7 @@ impl Walk {
         stepped
     }
 
-    fn required(&mut self, name: &str, value: &mut impl Strip) -> Result<(), Unknown> {
+    fn required(&mut self, name: &str, value: &mut impl Strip) -> Result<(), UnknownMaterial> {
         self.below(name, |walk| value.strip(walk))
     }
 
@@ -93,7 +93,7 @@ impl Walk {
 }
 
 impl<T: Strip> Strip for Vec<T> {
-    fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+    fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
         let mut index = 0_usize;
         self.retain_mut(|element| {
             let name = index.to_string();
@@ -108,13 +108,13 @@ impl<T: Strip> Strip for Vec<T> {
 }
 
 impl<T: Strip> Strip for Box<T> {
-    fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+    fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
         (**self).strip(walk)
     }
 }
 
 impl Strip for Content {
-    fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+    fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
         match self {
             Self::Text(_) => Ok(()),
             Self::Parts(parts) => parts.strip(walk),
@@ -123,7 +123,7 @@ impl Strip for Content {
 }
 
 impl Strip for JsonPatchOperation {
-    fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+    fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
         match self {
             Self::Unknown(other) => Err(walk.unknown(RemovalKind::Variant, other.tag())),
             _ => Ok(()),
@@ -132,7 +132,7 @@ impl Strip for JsonPatchOperation {
 }
 
 impl Strip for ContentPart {
-    fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+    fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
         match self {
             Self::Text(part) => part.strip(walk),
             Self::Image(part) => part.strip(walk),
@@ -156,7 +156,7 @@ impl Strip for ContentPart {
 macro_rules! objects {
     ($( $Type:ident { $($how:ident $field:ident = $wire:literal),* } )*) => { $(
         impl Strip for $Type {
-            fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+            fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
                 walk.close(&mut self.extra);
                 $( objects!(@ $how walk, $wire, self.$field); )*
                 Ok(())
@@ -170,7 +170,7 @@ macro_rules! objects {
 macro_rules! unions {
     ($( $Type:ident as $Kind:ident { $($Variant:ident)* } )*) => { $(
         impl Strip for $Type {
-            fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+            fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
                 match self {
                     $( Self::$Variant(value) => value.strip(walk), )*
                     Self::Unknown(other) => Err(walk.unknown(RemovalKind::$Kind, other.tag())),
@@ -183,7 +183,7 @@ macro_rules! unions {
 macro_rules! names {
     ($($Type:ident)*) => { $(
         impl Strip for $Type {
-            fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown> {
+            fn strip(&mut self, walk: &mut Walk) -> Result<(), UnknownMaterial> {
                 match self {
                     Self::Unknown(name) => Err(walk.unknown(RemovalKind::Name, name.as_str())),
                     _ => Ok(()),

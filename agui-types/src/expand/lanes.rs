@@ -131,9 +131,10 @@ impl Lanes {
                     let name = chunk.name.clone();
                     let role = role.unwrap_or(TextMessageRole::Assistant);
                     let mut start = TextMessageStartEvent::new(new.clone());
-                    (start.role, start.name) = (Some(role.clone()), name.clone());
-                    (start.subagent_run_id, start.metadata) =
-                        (tag.cloned(), chunk.metadata.clone());
+                    start.role = Some(role.clone());
+                    start.name = name.clone();
+                    start.subagent_run_id = tag.cloned();
+                    start.metadata = chunk.metadata.clone();
                     let mut implied =
                         Vec::from_iter(self.open(tag, Lane::Text { id: new.clone(), role, name })?);
                     implied.push(start.into());
@@ -142,7 +143,8 @@ impl Lanes {
             };
         let content = goes_on.then(|| {
             let mut content = TextMessageContentEvent::new(id, "");
-            (content.subagent_run_id, content.metadata) = (owner, chunk.metadata.clone());
+            content.subagent_run_id = owner;
+            content.metadata = chunk.metadata.clone();
             content.into()
         });
         Ok(Expansion { implied, content })
@@ -167,8 +169,8 @@ impl Lanes {
                     let parent = chunk.parent_message_id.clone();
                     let mut start = ToolCallStartEvent::new(new.clone(), name.clone());
                     start.parent_message_id.clone_from(&parent);
-                    (start.subagent_run_id, start.metadata) =
-                        (tag.cloned(), chunk.metadata.clone());
+                    start.subagent_run_id = tag.cloned();
+                    start.metadata = chunk.metadata.clone();
                     let lane = Lane::ToolCall { id: new.clone(), name, parent };
                     let mut implied = Vec::from_iter(self.open(tag, lane)?);
                     implied.push(start.into());
@@ -177,7 +179,8 @@ impl Lanes {
             };
         let content = goes_on.then(|| {
             let mut args = ToolCallArgsEvent::new(id, "");
-            (args.subagent_run_id, args.metadata) = (owner, chunk.metadata.clone());
+            args.subagent_run_id = owner;
+            args.metadata = chunk.metadata.clone();
             args.into()
         });
         Ok(Expansion { implied, content })
@@ -199,8 +202,8 @@ impl Lanes {
                     let new = chunk.message_id.clone().ok_or(Rule::ChunkWithoutId)?;
                     let mut start =
                         ReasoningMessageStartEvent::new(new.clone(), ReasoningRole::Reasoning);
-                    (start.subagent_run_id, start.metadata) =
-                        (tag.cloned(), chunk.metadata.clone());
+                    start.subagent_run_id = tag.cloned();
+                    start.metadata = chunk.metadata.clone();
                     let mut implied =
                         Vec::from_iter(self.open(tag, Lane::Reasoning { id: new.clone() })?);
                     implied.push(start.into());
@@ -209,7 +212,8 @@ impl Lanes {
             };
         let content = goes_on.then(|| {
             let mut content = ReasoningMessageContentEvent::new(id, "");
-            (content.subagent_run_id, content.metadata) = (owner, chunk.metadata.clone());
+            content.subagent_run_id = owner;
+            content.metadata = chunk.metadata.clone();
             content.into()
         });
         Ok(Expansion { implied, content })

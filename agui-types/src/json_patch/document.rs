@@ -14,11 +14,11 @@ use serde_json::Value;
 /// bounded.
 ///
 /// ```
-/// use agui_types::json_patch::{Document, JsonPatch};
+/// use agui_types::json_patch::{JsonDocument, JsonPatch};
 /// use agui_types::jsonrpc_core::wire;
 /// use serde_json::json;
 ///
-/// let mut document = Document::new(json!({"hits": [1]}));
+/// let mut document = JsonDocument::new(json!({"hits": [1]}));
 /// let patch: JsonPatch = wire::decode(r#"[{"op":"add","path":"/hits/-","value":2},{"op":"test","path":"/hits/0","value":1}]"#)?;
 /// document.apply(&patch)?;
 /// assert_eq!(document.value(), &json!({"hits": [1, 2]}));
@@ -33,13 +33,13 @@ use serde_json::Value;
 /// Spec: [Deltas, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#deltas),
 /// [RFC 6902](https://www.rfc-editor.org/rfc/rfc6902)
 #[derive(Clone, Debug, PartialEq)]
-pub struct Document {
+pub struct JsonDocument {
     value: Value,
     size: usize,
     limit: usize,
 }
 
-impl Document {
+impl JsonDocument {
     /// Default largest size of a document, in bytes of compact JSON (approximate).
     pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
@@ -78,7 +78,8 @@ impl Document {
         if size > self.limit {
             return Err(PatchProblem::TooLarge);
         }
-        (self.value, self.size) = (value, size);
+        self.value = value;
+        self.size = size;
         Ok(())
     }
 

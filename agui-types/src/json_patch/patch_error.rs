@@ -29,12 +29,12 @@ pub enum PatchProblem {
     /// The target place is within the source value.
     IntoItself,
     /// The document would be nested deeper than
-    /// [`Document::MAX_DEPTH`](super::Document::MAX_DEPTH).
+    /// [`JsonDocument::MAX_DEPTH`](super::JsonDocument::MAX_DEPTH).
     TooDeep,
     /// The document would exceed its size limit.
     TooLarge,
-    /// The value is nested deeper than [`Document::MAX_DEPTH`](super::Document::MAX_DEPTH), or has
-    /// a number outside the range of a double.
+    /// The value is nested deeper than [`JsonDocument::MAX_DEPTH`](super::JsonDocument::MAX_DEPTH),
+    /// or has a number outside the range of a double.
     Unreadable,
     /// RFC 6902 does not define the operation.
     UnknownOperation,

@@ -1,5 +1,5 @@
 //! The ends of a run.
-use super::{Ending, EventSink, Interrupts, Open, Refused, Run};
+use super::{EndKind, EventSink, Interrupts, OpenItem, Run, SendError};
 use crate::event::{
     RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedInterruptOutcome,
     RunFinishedOutcome, RunFinishedSuccessOutcome, ToolCallResultEvent,
@@ -14,8 +14,8 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The run has ended.
-    pub fn finish(&mut self) -> Result<(), Refused> {
-        self.close_all(&Ending::Finish)?;
+    pub fn finish(&mut self) -> Result<(), SendError> {
+        self.close_all(&EndKind::Finish)?;
         let pending = self.verifier.pending_calls();
         let mut success = RunFinishedSuccessOutcome::new();
         success.pending_tool_call_ids = Some(pending).filter(|pending| !pending.is_empty());
@@ -26,10 +26,10 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The run has ended.
-    pub fn interrupt(&mut self, interrupts: Interrupts) -> Result<(), Refused> {
-        let ending = Ending::Interrupt(interrupts.into_list());
+    pub fn interrupt(&mut self, interrupts: Interrupts) -> Result<(), SendError> {
+        let ending = EndKind::Interrupt(interrupts.into_list());
         self.close_all(&ending)?;
-        let Ending::Interrupt(interrupts) = ending else { return Ok(()) };
+        let EndKind::Interrupt(interrupts) = ending else { return Ok(()) };
         let outcome = RunFinishedInterruptOutcome::new(interrupts);
         self.end_with(RunFinishedOutcome::Interrupt(outcome))
     }
@@ -38,8 +38,8 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The run has ended.
-    pub fn cancel(&mut self) -> Result<(), Refused> {
-        self.close_all(&Ending::Cancel)?;
+    pub fn cancel(&mut self) -> Result<(), SendError> {
+        self.close_all(&EndKind::Cancel)?;
         self.end_with(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()))
     }
 
@@ -47,8 +47,8 @@ impl<S: EventSink> Run<S> {
     ///
     /// # Errors
     /// The run has ended.
-    pub fn fail(&mut self, message: &str, code: Option<&str>) -> Result<(), Refused> {
-        self.close_all(&Ending::Fail)?;
+    pub fn fail(&mut self, message: &str, code: Option<&str>) -> Result<(), SendError> {
+        self.close_all(&EndKind::Fail)?;
         let mut error = RunErrorEvent::new(message);
         error.code = code.map(String::from);
         error.usage = self.take_usage();
@@ -56,7 +56,7 @@ impl<S: EventSink> Run<S> {
         self.put(error.into())
     }
 
-    fn end_with(&mut self, outcome: RunFinishedOutcome) -> Result<(), Refused> {
+    fn end_with(&mut self, outcome: RunFinishedOutcome) -> Result<(), SendError> {
         let mut finished = RunFinishedEvent::new(self.thread_id.clone(), self.run_id.clone());
         finished.outcome = Some(outcome);
         finished.result = self.result.take();
@@ -69,14 +69,14 @@ impl<S: EventSink> Run<S> {
         Some(mem::take(&mut self.usage)).filter(|usage| !usage.is_empty())
     }
 
-    fn close_all(&mut self, ending: &Ending) -> Result<(), Refused> {
+    fn close_all(&mut self, ending: &EndKind) -> Result<(), SendError> {
         if self.ended {
-            return Err(Refused::Ended);
+            return Err(SendError::Ended);
         }
         while let Some(item) = self.open.last() {
             self.close(item, ending)?;
         }
-        if matches!(ending, Ending::Interrupt(_)) {
+        if matches!(ending, EndKind::Interrupt(_)) {
             return Ok(());
         }
         for call in self.verifier.unanswered_calls() {
@@ -86,7 +86,7 @@ impl<S: EventSink> Run<S> {
         Ok(())
     }
 
-    pub(super) fn close(&mut self, item: Open, ending: &Ending) -> Result<(), Refused> {
+    pub(super) fn close(&mut self, item: OpenItem, ending: &EndKind) -> Result<(), SendError> {
         self.put(item.end(ending))
     }
 }

@@ -27,9 +27,9 @@ impl Interrupts {
     ///
     /// # Errors
     /// Another interrupt has this identifier.
-    pub fn and(mut self, interrupt: Interrupt) -> Result<Self, IdTaken> {
+    pub fn and(mut self, interrupt: Interrupt) -> Result<Self, DuplicateInterruptId> {
         if self.0.iter().any(|other| other.id == interrupt.id) {
-            return Err(IdTaken);
+            return Err(DuplicateInterruptId);
         }
         self.0.push(interrupt);
         Ok(self)
@@ -43,4 +43,4 @@ impl Interrupts {
 /// An error adding an interrupt: another one of the run has the same identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("another interrupt of the run has this identifier")]
-pub struct IdTaken;
+pub struct DuplicateInterruptId;

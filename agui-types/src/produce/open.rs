@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 /// An item that has to be closed before the run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum OpenItem {
     Text(MessageId),
     Reasoning(MessageId),
     Span(MessageId),
@@ -22,17 +22,17 @@ pub(super) enum Open {
 
 /// The end of a run, as far as it concerns open items.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(super) enum EndKind {
     Finish,
     Interrupt(Vec<Interrupt>),
     Cancel,
     Fail,
 }
 
-impl Open {
+impl OpenItem {
     /// Returns the closing event. It names no owner where the protocol allows that, and so matches
     /// any owner.
-    pub(super) fn end(self, ending: &Ending) -> Event {
+    pub(super) fn end(self, ending: &EndKind) -> Event {
         match self {
             Self::Text(id) => TextMessageEndEvent::new(id).into(),
             Self::Reasoning(id) => ReasoningMessageEndEvent::new(id).into(),
@@ -44,8 +44,8 @@ impl Open {
                 end.into()
             }
             Self::Subagent(id) => match ending {
-                Ending::Finish => SubagentFinishedEvent::new(id).into(),
-                Ending::Interrupt(interrupts) => {
+                EndKind::Finish => SubagentFinishedEvent::new(id).into(),
+                EndKind::Interrupt(interrupts) => {
                     let asks =
                         |interrupt: &&Interrupt| interrupt.subagent_run_id.as_ref() == Some(&id);
                     let ids: Vec<_> =
@@ -56,8 +56,8 @@ impl Open {
                     end.outcome = Some(SubagentFinishedOutcome::Suspended(suspended));
                     end.into()
                 }
-                Ending::Cancel => SubagentErrorEvent::new(id, "the run was cancelled").into(),
-                Ending::Fail => SubagentErrorEvent::new(id, "the run failed").into(),
+                EndKind::Cancel => SubagentErrorEvent::new(id, "the run was cancelled").into(),
+                EndKind::Fail => SubagentErrorEvent::new(id, "the run failed").into(),
             },
         }
     }
@@ -65,57 +65,58 @@ impl Open {
 
 /// The open items, in order of opening.
 #[derive(Debug, Default)]
-pub(super) struct OpenItems(Vec<Item>);
+pub(super) struct OpenItems(Vec<OwnedItem>);
 
 #[derive(Debug)]
-struct Item {
-    open: Open,
+struct OwnedItem {
+    open: OpenItem,
     /// Whether the item belongs to the agent itself, not to a subagent.
     own: bool,
 }
 
 impl OpenItems {
-    pub(super) fn has(&self, open: &Open) -> bool {
+    pub(super) fn has(&self, open: &OpenItem) -> bool {
         self.0.iter().any(|item| item.open == *open)
     }
 
     /// Returns the item that was opened last.
-    pub(super) fn last(&self) -> Option<Open> {
+    pub(super) fn last(&self) -> Option<OpenItem> {
         self.0.last().map(|item| item.open.clone())
     }
 
     /// Returns the agent's own text and reasoning messages, last first.
-    pub(super) fn words(&self) -> Vec<Open> {
+    pub(super) fn words(&self) -> Vec<OpenItem> {
         let own = self.0.iter().rev().filter(|item| item.own);
-        let words = own
-            .filter(|item| matches!(item.open, Open::Text(_) | Open::Reasoning(_) | Open::Span(_)));
+        let words = own.filter(|item| {
+            matches!(item.open, OpenItem::Text(_) | OpenItem::Reasoning(_) | OpenItem::Span(_))
+        });
         words.map(|item| item.open.clone()).collect()
     }
 
     /// Records what an event opens or closes.
     pub(super) fn record(&mut self, event: &Event) {
         let (open, opens) = match event {
-            Event::TextMessageStart(e) => (Open::Text(e.message_id.clone()), true),
-            Event::TextMessageEnd(e) => (Open::Text(e.message_id.clone()), false),
-            Event::ReasoningMessageStart(e) => (Open::Reasoning(e.message_id.clone()), true),
-            Event::ReasoningMessageEnd(e) => (Open::Reasoning(e.message_id.clone()), false),
-            Event::ReasoningStart(e) => (Open::Span(e.message_id.clone()), true),
-            Event::ReasoningEnd(e) => (Open::Span(e.message_id.clone()), false),
-            Event::ToolCallStart(e) => (Open::Call(e.tool_call_id.clone()), true),
-            Event::ToolCallEnd(e) => (Open::Call(e.tool_call_id.clone()), false),
+            Event::TextMessageStart(e) => (OpenItem::Text(e.message_id.clone()), true),
+            Event::TextMessageEnd(e) => (OpenItem::Text(e.message_id.clone()), false),
+            Event::ReasoningMessageStart(e) => (OpenItem::Reasoning(e.message_id.clone()), true),
+            Event::ReasoningMessageEnd(e) => (OpenItem::Reasoning(e.message_id.clone()), false),
+            Event::ReasoningStart(e) => (OpenItem::Span(e.message_id.clone()), true),
+            Event::ReasoningEnd(e) => (OpenItem::Span(e.message_id.clone()), false),
+            Event::ToolCallStart(e) => (OpenItem::Call(e.tool_call_id.clone()), true),
+            Event::ToolCallEnd(e) => (OpenItem::Call(e.tool_call_id.clone()), false),
             Event::StepStarted(e) => {
-                (Open::Step(e.step_name.clone(), e.subagent_run_id.clone()), true)
+                (OpenItem::Step(e.step_name.clone(), e.subagent_run_id.clone()), true)
             }
             Event::StepFinished(e) => {
-                (Open::Step(e.step_name.clone(), e.subagent_run_id.clone()), false)
+                (OpenItem::Step(e.step_name.clone(), e.subagent_run_id.clone()), false)
             }
-            Event::SubagentStarted(e) => (Open::Subagent(e.subagent_run_id.clone()), true),
-            Event::SubagentFinished(e) => (Open::Subagent(e.subagent_run_id.clone()), false),
-            Event::SubagentError(e) => (Open::Subagent(e.subagent_run_id.clone()), false),
+            Event::SubagentStarted(e) => (OpenItem::Subagent(e.subagent_run_id.clone()), true),
+            Event::SubagentFinished(e) => (OpenItem::Subagent(e.subagent_run_id.clone()), false),
+            Event::SubagentError(e) => (OpenItem::Subagent(e.subagent_run_id.clone()), false),
             _ => return,
         };
         if opens {
-            self.0.push(Item { open, own: event.subagent_run_id().is_none() });
+            self.0.push(OwnedItem { open, own: event.subagent_run_id().is_none() });
         } else {
             self.0.retain(|item| item.open != open);
         }

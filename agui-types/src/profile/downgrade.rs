@@ -12,30 +12,30 @@ use alloc::vec::Vec;
 ///
 /// | event | legacy client receives | loss |
 /// |---|---|---|
-/// | `SUBAGENT_*`, unknown ones | none; events of a subagent stay, as the agent's own | [`Event`](Loss::Event) |
+/// | `SUBAGENT_*`, unknown ones | none; events of a subagent stay, as the agent's own | [`Event`](DowngradeLoss::Event) |
 /// | `RUN_STARTED` with an input that lacks `tools` or `context` | the empty lists that their absence means | |
-/// | `RUN_FINISHED` with `pendingToolCallIds` | the event without them | [`PendingToolCallIds`](Loss::PendingToolCallIds) |
-/// | `RUN_FINISHED`, `cancelled` or unknown | `RUN_ERROR` with the outcome's name as its code; never a success | [`Outcome`](Loss::Outcome) |
-/// | `RUN_FINISHED`, `interrupt` | unchanged; the client accepts it but does not answer | [`Interrupts`](Loss::Interrupts) |
-/// | any event after `RUN_ERROR`, including those of another run | none, since the client would fail | [`AfterError`](Loss::AfterError) |
-/// | tool results with parts, also in restated messages | their text | [`ResultParts`](Loss::ResultParts) |
-/// | `STATE_SNAPSHOT` of `null` or `false` | unchanged; the client ignores it | [`State`](Loss::State) |
+/// | `RUN_FINISHED` with `pendingToolCallIds` | the event without them | [`PendingToolCallIds`](DowngradeLoss::PendingToolCallIds) |
+/// | `RUN_FINISHED`, `cancelled` or unknown | `RUN_ERROR` with the outcome's name as its code; never a success | [`Outcome`](DowngradeLoss::Outcome) |
+/// | `RUN_FINISHED`, `interrupt` | unchanged; the client accepts it but does not answer | [`Interrupts`](DowngradeLoss::Interrupts) |
+/// | any event after `RUN_ERROR`, including those of another run | none, since the client would fail | [`AfterError`](DowngradeLoss::AfterError) |
+/// | tool results with parts, also in restated messages | their text | [`ResultParts`](DowngradeLoss::ResultParts) |
+/// | `STATE_SNAPSHOT` of `null` or `false` | unchanged; the client ignores it | [`State`](DowngradeLoss::State) |
 /// | any other | unchanged | |
 ///
 /// A client of 1.0 receives each event without `encryptedValueType`, which was added in 1.1
-/// ([`EncryptedValueType`](Loss::EncryptedValueType)); so does a legacy client. A client of 1.1
-/// receives each event unchanged.
+/// ([`EncryptedValueType`](DowngradeLoss::EncryptedValueType)); so does a legacy client. A client
+/// of 1.1 receives each event unchanged.
 ///
 /// ```
 /// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
-/// use agui_types::profile::{Downgrade, Loss, Profile};
+/// use agui_types::profile::{Downgrade, DowngradeLoss, Profile};
 ///
 /// let mut finished = RunFinishedEvent::new("t", "r");
 /// finished.outcome = Some(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()));
 /// let (event, losses) = Downgrade::to(Profile::of(None)).handle(finished.into());
 /// let Some(Event::RunError(error)) = event else { panic!("a success") };
 /// assert_eq!(error.code.as_deref(), Some("cancelled"));
-/// assert_eq!(losses, [Loss::Outcome]);
+/// assert_eq!(losses, [DowngradeLoss::Outcome]);
 /// ```
 ///
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
@@ -48,7 +48,7 @@ pub struct Downgrade {
 /// A part of the stream that an older client does not receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum Loss {
+pub enum DowngradeLoss {
     /// The event, which the client does not know.
     #[error("the client does not know the event")]
     Event,
@@ -82,19 +82,19 @@ impl Downgrade {
     }
 
     /// Handles the next event. Returns the event to send, if any, and the losses.
-    pub fn handle(&mut self, mut event: Event) -> (Option<Event>, Vec<Loss>) {
+    pub fn handle(&mut self, mut event: Event) -> (Option<Event>, Vec<DowngradeLoss>) {
         let mut losses = Vec::new();
         if self.profile != Profile::V1_1 && strip_types(&mut event) {
-            losses.push(Loss::EncryptedValueType);
+            losses.push(DowngradeLoss::EncryptedValueType);
         }
         if self.profile != Profile::Legacy {
             return (Some(event), losses);
         }
         if self.failed {
-            return (None, Vec::from([Loss::AfterError]));
+            return (None, Vec::from([DowngradeLoss::AfterError]));
         }
         if !self.profile.event_types().contains(&event.tag()) {
-            return (None, Vec::from([Loss::Event]));
+            return (None, Vec::from([DowngradeLoss::Event]));
         }
         let loss = match &mut event {
             Event::RunStarted(started) => started.input.as_mut().and_then(|input| {
@@ -105,7 +105,8 @@ impl Downgrade {
             Event::MessagesSnapshot(snapshot) => flatten_messages(&mut snapshot.messages),
             Event::ToolCallResult(result) => flatten(&mut result.content),
             Event::StateSnapshot(snapshot) => {
-                matches!(snapshot.snapshot.as_str(), "null" | "false").then_some(Loss::State)
+                matches!(snapshot.snapshot.as_str(), "null" | "false")
+                    .then_some(DowngradeLoss::State)
             }
             Event::RunFinished(finished) => {
                 let (instead, loss) = finish(finished);
@@ -157,14 +158,14 @@ fn strip_message_types(messages: &mut [Message]) -> bool {
 
 /// Removes unknown members from the end of a run, or returns an error event where the end has no
 /// equivalent.
-fn finish(finished: &mut RunFinishedEvent) -> (Option<RunErrorEvent>, Option<Loss>) {
+fn finish(finished: &mut RunFinishedEvent) -> (Option<RunErrorEvent>, Option<DowngradeLoss>) {
     match &mut finished.outcome {
         None => (None, None),
         Some(RunFinishedOutcome::Success(success)) => {
             let listed = success.pending_tool_call_ids.take();
-            (None, listed.map(|_| Loss::PendingToolCallIds))
+            (None, listed.map(|_| DowngradeLoss::PendingToolCallIds))
         }
-        Some(RunFinishedOutcome::Interrupt(_)) => (None, Some(Loss::Interrupts)),
+        Some(RunFinishedOutcome::Interrupt(_)) => (None, Some(DowngradeLoss::Interrupts)),
         Some(other) => {
             let name = other.tag();
             let mut error = RunErrorEvent::new(format!("the run did not succeed: {name}"));
@@ -173,12 +174,12 @@ fn finish(finished: &mut RunFinishedEvent) -> (Option<RunErrorEvent>, Option<Los
             error.timestamp = finished.timestamp;
             error.raw_event.clone_from(&finished.raw_event);
             error.metadata.clone_from(&finished.metadata);
-            (Some(error), Some(Loss::Outcome))
+            (Some(error), Some(DowngradeLoss::Outcome))
         }
     }
 }
 
-fn flatten_messages(messages: &mut [Message]) -> Option<Loss> {
+fn flatten_messages(messages: &mut [Message]) -> Option<DowngradeLoss> {
     let tools = messages.iter_mut().filter_map(|message| match message {
         Message::Tool(message) => flatten(&mut message.content),
         _ => None,
@@ -186,10 +187,10 @@ fn flatten_messages(messages: &mut [Message]) -> Option<Loss> {
     tools.last()
 }
 
-fn flatten(content: &mut Content) -> Option<Loss> {
+fn flatten(content: &mut Content) -> Option<DowngradeLoss> {
     if matches!(content, Content::Text(_)) {
         return None;
     }
     *content = Content::Text(content.text());
-    Some(Loss::ResultParts)
+    Some(DowngradeLoss::ResultParts)
 }

@@ -137,8 +137,9 @@ impl Field<i64> for SafeInteger {
     }
 
     fn from_wire(wire: i64) -> Result<Self, DecodeError> {
-        wire.try_into()
-            .map_err(|error: crate::integer::OutOfRange| DecodeError::Value(error.to_string()))
+        wire.try_into().map_err(|error: crate::integer::IntegerRangeError| {
+            DecodeError::Value(error.to_string())
+        })
     }
 }
 
@@ -149,8 +150,9 @@ impl Field<i64> for Count {
     }
 
     fn from_wire(wire: i64) -> Result<Self, DecodeError> {
-        wire.try_into()
-            .map_err(|error: crate::integer::OutOfRange| DecodeError::Value(error.to_string()))
+        wire.try_into().map_err(|error: crate::integer::IntegerRangeError| {
+            DecodeError::Value(error.to_string())
+        })
     }
 }
 

@@ -115,7 +115,8 @@ impl<'de> Deserialize<'de> for Value {
 /// Reads an object as JavaScript does: a repeated member keeps its first position and its last
 /// value, and names that are array indices come first, in numeric order.
 fn read_members<'de, A: MapAccess<'de>>(mut members: A) -> Result<Struct, A::Error> {
-    let (mut fields, mut places) = (Vec::<Entry>::new(), BTreeMap::<String, usize>::new());
+    let mut fields = Vec::<Entry>::new();
+    let mut places = BTreeMap::<String, usize>::new();
     while let Some((key, value)) = members.next_entry::<String, Value>()? {
         match places.get(&key).and_then(|place| fields.get_mut(*place)) {
             Some(entry) => entry.value = Some(value),

@@ -9,7 +9,7 @@ use crate::event::{
     TextMessageStartEvent, ToolCallResultEvent, ToolCallStartEvent,
 };
 use crate::id::{MessageId, ToolCallId};
-use crate::json_patch::Document;
+use crate::json_patch::JsonDocument;
 use crate::message::{
     ActivityMessage, AssistantMessage, DeveloperMessage, Message, ReasoningMessage, SystemMessage,
     ToolMessage, UserMessage,
@@ -109,22 +109,26 @@ impl Conversation {
             let message = match event.role {
                 Some(TextMessageRole::User) => {
                     let mut message = UserMessage::new(id, "");
-                    (message.name, message.subagent_run_id) = (name, owner);
+                    message.name = name;
+                    message.subagent_run_id = owner;
                     Message::User(message)
                 }
                 Some(TextMessageRole::System) => {
                     let mut message = SystemMessage::new(id, "");
-                    (message.name, message.subagent_run_id) = (name, owner);
+                    message.name = name;
+                    message.subagent_run_id = owner;
                     Message::System(message)
                 }
                 Some(TextMessageRole::Developer) => {
                     let mut message = DeveloperMessage::new(id, "");
-                    (message.name, message.subagent_run_id) = (name, owner);
+                    message.name = name;
+                    message.subagent_run_id = owner;
                     Message::Developer(message)
                 }
                 _ => {
                     let mut message = AssistantMessage::new(id);
-                    (message.name, message.subagent_run_id) = (name, owner);
+                    message.name = name;
+                    message.subagent_run_id = owner;
                     message.content = Some(String::new());
                     Message::Assistant(message)
                 }
@@ -290,7 +294,7 @@ impl Conversation {
         };
         let content = Raw::from_value(&activity.content).map_err(|_| Warning::Unreadable)?;
         let content = content.decode().map_err(|_| Warning::Unreadable)?;
-        let mut document = Document::new(content);
+        let mut document = JsonDocument::new(content);
         document.apply(&event.patch).map_err(Warning::Patch)?;
         let content = Raw::from_value(document.value()).map_err(|_| Warning::Unreadable)?;
         let content: Extra = content.decode().map_err(|_| Warning::NotAnObject)?;

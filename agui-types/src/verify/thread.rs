@@ -23,7 +23,7 @@ pub(super) struct Thread {
     frontend_tools: BTreeSet<String>,
     runs: BTreeSet<RunId>,
     current: Option<RunId>,
-    messages: BTreeMap<MessageId, Known>,
+    messages: BTreeMap<MessageId, MessageKind>,
     calls: BTreeMap<ToolCallId, Call>,
     /// Calls of the current run, in order.
     made: Vec<ToolCallId>,
@@ -35,7 +35,7 @@ pub(super) struct Thread {
 
 /// The kind of item that a message identifier denotes.
 #[derive(Clone, Debug, PartialEq)]
-enum Known {
+enum MessageKind {
     Text { role: Box<str>, name: Option<String>, owner: Owner },
     Reasoning { owner: Owner },
     ToolResult,
@@ -104,7 +104,7 @@ impl Thread {
             Event::ActivitySnapshot(e) => self.check_activity(e),
             Event::ActivityDelta(e) => {
                 let known =
-                    matches!(self.messages.get(&e.message_id), Some(Known::Activity { .. }));
+                    matches!(self.messages.get(&e.message_id), Some(MessageKind::Activity { .. }));
                 Rule::ActivityUnknown.holds(known, e.message_id.as_str())
             }
             Event::SubagentStarted(e) => {
@@ -143,16 +143,22 @@ impl Thread {
                 let role = e.role.as_ref().unwrap_or(&TextMessageRole::Assistant).as_str().into();
                 let name = e.name.clone();
                 let owner = e.subagent_run_id.clone();
-                self.meet(&e.message_id, Known::Text { role, name, owner });
+                self.meet(&e.message_id, MessageKind::Text { role, name, owner });
             }
             Event::ReasoningMessageStart(e) => {
-                self.meet(&e.message_id, Known::Reasoning { owner: e.subagent_run_id.clone() });
+                self.meet(
+                    &e.message_id,
+                    MessageKind::Reasoning { owner: e.subagent_run_id.clone() },
+                );
             }
             Event::ActivitySnapshot(e) if e.replace == Some(false) => {
-                self.meet(&e.message_id, Known::Activity { owner: e.subagent_run_id.clone() });
+                self.meet(
+                    &e.message_id,
+                    MessageKind::Activity { owner: e.subagent_run_id.clone() },
+                );
             }
             Event::ActivitySnapshot(e) => {
-                let activity = Known::Activity { owner: e.subagent_run_id.clone() };
+                let activity = MessageKind::Activity { owner: e.subagent_run_id.clone() };
                 self.messages.insert(e.message_id.clone(), activity);
             }
             Event::ToolCallStart(e) => {
@@ -170,7 +176,7 @@ impl Thread {
                 }
             }
             Event::ToolCallResult(e) => {
-                self.meet(&e.message_id, Known::ToolResult);
+                self.meet(&e.message_id, MessageKind::ToolResult);
                 if let Some(call) = self.calls.get_mut(&e.tool_call_id) {
                     call.answered = true;
                 }
@@ -189,7 +195,7 @@ impl Thread {
         }
     }
 
-    fn meet(&mut self, id: &MessageId, known: Known) {
+    fn meet(&mut self, id: &MessageId, known: MessageKind) {
         self.messages.entry(id.clone()).or_insert(known);
     }
 
@@ -204,7 +210,7 @@ impl Thread {
         for message in messages {
             let Some(id) = message.id() else { continue };
             if restated || !self.messages.contains_key(&id) {
-                self.messages.insert(id, Known::of(message));
+                self.messages.insert(id, MessageKind::of(message));
             }
             match message {
                 Message::Assistant(assistant) => {
@@ -271,7 +277,7 @@ impl Thread {
         let id = event.message_id.as_str();
         match self.messages.get(&event.message_id) {
             None => Ok(()),
-            Some(Known::Text { role, name, owner }) => {
+            Some(MessageKind::Text { role, name, owner }) => {
                 let said = event.role.as_ref().map_or("assistant", TextMessageRole::as_str);
                 let agrees = (said, &event.name, &event.subagent_run_id) == (&**role, name, owner);
                 Rule::ReopenDisagrees.holds(agrees, id)
@@ -284,7 +290,7 @@ impl Thread {
         let id = event.message_id.as_str();
         match self.messages.get(&event.message_id) {
             None => Ok(()),
-            Some(Known::Reasoning { owner }) => {
+            Some(MessageKind::Reasoning { owner }) => {
                 Rule::ReopenDisagrees.holds(*owner == event.subagent_run_id, id)
             }
             Some(_) => Err(Rule::MessageIdTaken.broken_for(id)),
@@ -295,7 +301,8 @@ impl Thread {
         let id = event.tool_call_id.as_str();
         let parent = event.parent_message_id.as_ref();
         if let Some(known) = parent.and_then(|parent| self.messages.get(parent)) {
-            let assistant = matches!(known, Known::Text { role, .. } if &**role == "assistant");
+            let assistant =
+                matches!(known, MessageKind::Text { role, .. } if &**role == "assistant");
             Rule::ParentNotAssistant.holds(assistant, id)?;
         }
         let Some(call) = self.calls.get(&event.tool_call_id) else { return Ok(()) };
@@ -311,7 +318,7 @@ impl Thread {
 
     fn owner_of(&self, message: Option<&MessageId>) -> Option<&SubagentRunId> {
         match self.messages.get(message?)? {
-            Known::Text { owner, .. } => owner.as_ref(),
+            MessageKind::Text { owner, .. } => owner.as_ref(),
             _ => None,
         }
     }
@@ -331,7 +338,7 @@ impl Thread {
         let id = event.message_id.as_str();
         match self.messages.get(&event.message_id) {
             None => Ok(()),
-            Some(Known::Activity { owner }) => {
+            Some(MessageKind::Activity { owner }) => {
                 let agrees = event.replace != Some(false) || *owner == event.subagent_run_id;
                 Rule::ReopenDisagrees.holds(agrees, id)
             }
@@ -340,7 +347,7 @@ impl Thread {
     }
 }
 
-impl Known {
+impl MessageKind {
     fn of(message: &Message) -> Self {
         let text = |name: &Option<String>| Self::Text {
             role: message.tag().into(),

@@ -1,6 +1,6 @@
 //! The client: requests and responses, as over HTTP.
 use crate::streams::recorded;
-use agui_types::client::{Agent, Failure, Note, Received, Response};
+use agui_types::client::{Agent, Deviation, ReceivedEvent, Response, ResponseError};
 use agui_types::event::Event;
 use agui_types::interrupt::{ResumeEntry, ResumeStatus};
 use agui_types::message::Message;
@@ -13,7 +13,7 @@ fn frames(stream: &[Value]) -> Vec<u8> {
     stream.iter().flat_map(|event| format!("data: {event}\n\n").into_bytes()).collect()
 }
 
-fn all(response: &mut Response) -> Result<Vec<Received>, Failure> {
+fn all(response: &mut Response) -> Result<Vec<ReceivedEvent>, ResponseError> {
     std::iter::from_fn(|| response.poll()).collect()
 }
 
@@ -23,7 +23,7 @@ fn answered(
     run: &str,
     body: &[u8],
     piece: usize,
-) -> (Response, Result<Vec<Received>, Failure>) {
+) -> (Response, Result<Vec<ReceivedEvent>, ResponseError>) {
     let request = agent.request(run, Vec::new()).expect("nothing is asked");
     let mut response = request.response(200, Some("text/event-stream; charset=utf-8"));
     let mut received = Vec::new();
@@ -78,7 +78,7 @@ fn recorded_answers_match_the_first_party_client() {
                     let asked = serde_json::to_value(agent.interrupts()).expect("JSON");
                     assert_eq!(asked, stream["pendingInterrupts"], "{name}");
                 }
-                (Err(Failure::Violation(violation)), _) => {
+                (Err(ResponseError::Violation(violation)), _) => {
                     if piece == 7 {
                         stricter.push((name.to_owned(), violation.rule()));
                     }
@@ -120,7 +120,7 @@ fn response_to_another_request_is_rejected() {
     for (events, rule) in table {
         let (_, received) = answered(&Agent::new("t"), "r", &frames(&events), 64);
         let found = received.err().map(|failure| match failure {
-            Failure::Violation(violation) => violation.rule(),
+            ResponseError::Violation(violation) => violation.rule(),
             other => panic!("{events:?}: {other:?}"),
         });
         assert_eq!(found, rule, "{events:?}");
@@ -215,9 +215,10 @@ fn truncated_response_is_not_a_success() {
             continue;
         }
         let failure = received.expect_err("cut off");
-        let truncated = matches!(&failure, Failure::Violation(it) if it.rule() == Rule::Truncated);
+        let truncated =
+            matches!(&failure, ResponseError::Violation(it) if it.rule() == Rule::Truncated);
         // The last character may have been cut in half.
-        assert!(truncated || matches!(failure, Failure::Frame(_)), "{end}: {failure}");
+        assert!(truncated || matches!(failure, ResponseError::Frame(_)), "{end}: {failure}");
         assert_eq!(response.end(), None, "{end}");
     }
 }
@@ -240,7 +241,9 @@ fn refusals_are_reported_with_their_retryability() {
     let mut response = request.response(500, None);
     response.push(&vec![b'x'; Response::MAX_REFUSAL_BYTES + 1]);
     response.finish();
-    let Some(Err(Failure::Status { body, .. })) = response.poll() else { panic!("no status") };
+    let Some(Err(ResponseError::Status { body, .. })) = response.poll() else {
+        panic!("no status")
+    };
     assert_eq!(body.len(), Response::MAX_REFUSAL_BYTES);
 }
 
@@ -308,9 +311,9 @@ fn removals_are_reported_with_the_next_event() {
     let reported: Vec<_> = received
         .expect("an answer")
         .into_iter()
-        .map(|Received { event, notes, .. }| {
-            let notes: Vec<_> = notes.iter().map(Note::to_string).collect();
-            (event.tag().to_owned(), notes.join("; "))
+        .map(|ReceivedEvent { event, deviations, .. }| {
+            let deviations: Vec<_> = deviations.iter().map(Deviation::to_string).collect();
+            (event.tag().to_owned(), deviations.join("; "))
         })
         .collect();
     let expected = [
@@ -324,7 +327,7 @@ fn removals_are_reported_with_the_next_event() {
         ("RUN_FINISHED", ""),
     ];
     let reported: Vec<_> =
-        reported.iter().map(|(tag, notes)| (tag.as_str(), notes.as_str())).collect();
+        reported.iter().map(|(tag, deviations)| (tag.as_str(), deviations.as_str())).collect();
     assert_eq!(reported, expected);
     assert!(matches!(response.end(), Some(RunEnd::Finished(_))));
 }
@@ -382,5 +385,5 @@ fn protobuf_response_is_decoded() {
     response.push(&body[..body.len() - 1]);
     response.finish();
     let failure = all(&mut response).expect_err("cut off");
-    assert!(matches!(failure, Failure::Violation(it) if it.rule() == Rule::Truncated));
+    assert!(matches!(failure, ResponseError::Violation(it) if it.rule() == Rule::Truncated));
 }

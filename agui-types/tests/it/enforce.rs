@@ -2,7 +2,7 @@
 use crate::generate;
 use crate::law::Documents;
 use crate::model::{self, Member, Shape};
-use agui_types::enforce::{self, Malformed, Removal, RemovalKind};
+use agui_types::enforce::{self, Removal, RemovalKind, SchemaError};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use jsonrpc_core::wire;
@@ -224,7 +224,7 @@ fn legacy_nulls_are_absent_and_reported() {
 #[test]
 fn other_nulls_are_errors() {
     for (pointer, text) in FATAL_NULLS {
-        let expected = Malformed::Null { pointer: (*pointer).to_owned() };
+        let expected = SchemaError::Null { pointer: (*pointer).to_owned() };
         assert_eq!(enforce::read_event(text), Err(expected), "{text}");
     }
     let text = r#"{"threadId":"t","runId":"r","messages":[],"parentRunId":null}"#;
@@ -352,7 +352,7 @@ fn reading_equals_decoding_except_for_nulls() {
                     prop_assert_eq!(&event, &wire::decode::<Event>(&document.text).expect("one"));
                     prop_assert_eq!(removals.is_empty(), given == document.without_nulls);
                 }
-                Err(Malformed::Null { pointer }) => {
+                Err(SchemaError::Null { pointer }) => {
                     prop_assert_eq!(given.pointer(&pointer), Some(&Value::Null));
                     prop_assert_eq!(document.without_nulls.pointer(&pointer), None);
                 }

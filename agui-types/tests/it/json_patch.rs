@@ -1,6 +1,6 @@
 //! Patches follow RFC 6902, whole or not at all.
 use crate::generate;
-use agui_types::json_patch::{Document, JsonPatch, PatchProblem};
+use agui_types::json_patch::{JsonDocument, JsonPatch, PatchProblem};
 use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -144,7 +144,7 @@ fn rejected() -> Vec<(Value, Value, usize, &'static str, PatchProblem)> {
 #[test]
 fn operations_follow_the_rfc() {
     for (before, operations, after) in applied() {
-        let mut document = Document::new(before.clone());
+        let mut document = JsonDocument::new(before.clone());
         let applied = document.apply(&patch(&operations));
         assert_eq!(applied, Ok(()), "{before} {operations}");
         assert_eq!(document.value(), &after, "{before} {operations}");
@@ -155,11 +155,11 @@ fn operations_follow_the_rfc() {
 #[test]
 fn failing_patch_changes_nothing() {
     for (before, operations, index, at, problem) in rejected() {
-        let mut document = Document::new(before.clone());
+        let mut document = JsonDocument::new(before.clone());
         let error = document.apply(&patch(&operations)).expect_err("cannot be done");
         let reported = (error.index, error.pointer.as_str(), error.problem);
         assert_eq!(reported, (index, at, problem), "{operations}");
-        assert_eq!(document, Document::new(before.clone()), "{operations}: {error}");
+        assert_eq!(document, JsonDocument::new(before.clone()), "{operations}: {error}");
         assert_eq!(reference(&before, &operations), None, "{operations}");
     }
 }
@@ -167,12 +167,12 @@ fn failing_patch_changes_nothing() {
 #[test]
 fn documents_have_a_limit() {
     let double = patch(&json!([{"op":"copy","from":"","path":"/a"}]));
-    let mut document = Document::new(json!({"text": "x".repeat(1000)})).with_limit(100_000);
+    let mut document = JsonDocument::new(json!({"text": "x".repeat(1000)})).with_limit(100_000);
     let error = (0..200).find_map(|_| document.apply(&double).err()).expect("a limit");
     assert_eq!(error.problem, PatchProblem::TooLarge);
     assert!(serde_json::to_string(document.value()).expect("JSON").len() <= 100_000);
 
-    let mut document = Document::new(json!([])).with_limit(100);
+    let mut document = JsonDocument::new(json!([])).with_limit(100);
     let push = patch(&json!([{"op":"add","path":"/-","value":null}]));
     let pushed = (0..1000).take_while(|_| document.apply(&push).is_ok()).count();
     assert!((10..30).contains(&pushed), "{pushed}");
@@ -185,19 +185,19 @@ fn documents_have_a_limit() {
 
 #[test]
 fn document_depth_is_limited_to_the_readable_depth() {
-    let mut document = Document::new(json!([]));
+    let mut document = JsonDocument::new(json!([]));
     let wrap = patch(&json!([{"op":"copy","from":"","path":"/-"},{"op":"remove","path":"/0"}]));
     let nest = |levels: usize| {
         let text = format!(r#"[{{"op":"add","path":"{}","value":[]}}]"#, "/0".repeat(levels));
         patch(&serde_json::from_str(&text).expect("JSON"))
     };
-    for level in 1..Document::MAX_DEPTH {
+    for level in 1..JsonDocument::MAX_DEPTH {
         document.apply(&nest(level)).expect("not too deep");
     }
     let text = serde_json::to_string(document.value()).expect("JSON");
     assert!(serde_json::from_str::<Value>(&text).is_ok());
     assert!(serde_json::from_str::<Value>(&format!("[{text}]")).is_err());
-    for too_deep in [nest(Document::MAX_DEPTH), wrap] {
+    for too_deep in [nest(JsonDocument::MAX_DEPTH), wrap] {
         let error = document.apply(&too_deep).expect_err("too deep");
         assert_eq!(error.problem, PatchProblem::TooDeep);
     }
@@ -315,7 +315,7 @@ proptest! {
     #[test]
     fn patches_match_the_reference(patches in prop::collection::vec(generate::patch(), 1..6)) {
         let mut expected = json!({"x":{"y":1},"l":[0, {"y":2}]});
-        let mut document = Document::new(expected.clone());
+        let mut document = JsonDocument::new(expected.clone());
         for operations in patches {
             let applied = document.apply(&patch(&operations));
             let reference = reference(&expected, &operations);

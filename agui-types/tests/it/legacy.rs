@@ -1,13 +1,13 @@
 //! Events of producers before 0.0.46.
 use agui_types::enforce::{self, RemovalKind};
 use agui_types::event::Event;
-use agui_types::legacy::Thinking;
+use agui_types::legacy::ThinkingConverter;
 use agui_types::verify::{Rule, Verifier};
 use jsonrpc_core::wire;
 use serde_json::{Value, json};
 
 fn translated(events: &[Value]) -> Vec<Value> {
-    let mut thinking = Thinking::new("x");
+    let mut thinking = ThinkingConverter::new("x");
     let given = |event: &Value| {
         let (event, removals) = enforce::read_event(&event.to_string()).expect("an event");
         assert_eq!(removals, []);
@@ -62,14 +62,15 @@ fn event_without_a_start_breaks_a_rule() {
         let started = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#;
         verifier.handle(&wire::decode(started).expect("an event")).expect("no violation");
         let event: Event = wire::decode(text).expect("an event");
-        let (event, _) = Thinking::new("x").handle(event).expect("an event");
+        let (event, _) = ThinkingConverter::new("x").handle(event).expect("an event");
         assert_eq!(verifier.handle(&event).expect_err(text).rule(), rule);
     }
 }
 
 #[test]
 fn translations_are_reported_and_malformed_events_are_errors() {
-    let handle = |text: &str| Thinking::new("x").handle(wire::decode(text).expect("an event"));
+    let handle =
+        |text: &str| ThinkingConverter::new("x").handle(wire::decode(text).expect("an event"));
     let (_, reported) = handle(r#"{"type":"THINKING_START","title":"Plan"}"#).expect("an event");
     let reported: Vec<_> = reported.into_iter().map(|it| (it.kind, it.name)).collect();
     let expected = [

@@ -5,7 +5,7 @@ use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::id::{MessageId, ToolCallId};
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::Interrupt;
-use agui_types::produce::{Interrupts, Refused, Run};
+use agui_types::produce::{Interrupts, Run, SendError};
 use agui_types::profile::{Downgrade, Profile};
 use agui_types::reduce::Reducer;
 use agui_types::verify::Verifier;
@@ -69,7 +69,7 @@ fn input() -> RunAgentInput {
     wire::decode(text).expect("an input")
 }
 
-fn make(run: &mut Run<Vec<Event>>, call: Step) -> Result<(), Refused> {
+fn make(run: &mut Run<Vec<Event>>, call: Step) -> Result<(), SendError> {
     match call {
         Step::Text(id, delta) => run.text(&id.into(), &delta),
         Step::EndText(id) => run.end_text(&id.into()),
@@ -120,8 +120,8 @@ fn produced(calls: Vec<Step>, end: End) -> Vec<Event> {
         }
     };
     ended.expect("a run ends once");
-    assert!(matches!(queue.finish(), Err(Refused::Ended)));
-    assert!(matches!(queue.text(&"new".into(), "x"), Err(Refused::Ended)));
+    assert!(matches!(queue.finish(), Err(SendError::Ended)));
+    assert!(matches!(queue.text(&"new".into(), "x"), Err(SendError::Ended)));
     queue.sink().clone()
 }
 

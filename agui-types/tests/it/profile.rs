@@ -4,7 +4,7 @@ use crate::streams::recorded;
 use agui_types::enforce;
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::expand::Expander;
-use agui_types::profile::{Downgrade, Loss, Profile, Refusal};
+use agui_types::profile::{Downgrade, DowngradeLoss, Profile, ProfileRefusal};
 use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn legacy_profile_refuses_failing_events() {
         (r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0"}"#, None),
         (
             r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[]}}"#,
-            Some(Refusal::Input),
+            Some(ProfileRefusal::Input),
         ),
         (
             r#"{"type":"RUN_STARTED","threadId":"t","runId":"r",
@@ -25,11 +25,11 @@ fn legacy_profile_refuses_failing_events() {
         ),
         (
             r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[],"tools":[]}}"#,
-            Some(Refusal::Input),
+            Some(ProfileRefusal::Input),
         ),
         (
             r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[],"context":[]}}"#,
-            Some(Refusal::Input),
+            Some(ProfileRefusal::Input),
         ),
         (r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","usage":[]}"#, None),
         (
@@ -38,7 +38,7 @@ fn legacy_profile_refuses_failing_events() {
         ),
         (
             r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":[]}}"#,
-            Some(Refusal::PendingToolCallIds),
+            Some(ProfileRefusal::PendingToolCallIds),
         ),
         (
             r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r",
@@ -47,24 +47,27 @@ fn legacy_profile_refuses_failing_events() {
         ),
         (
             r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"cancelled"}}"#,
-            Some(Refusal::Outcome),
+            Some(ProfileRefusal::Outcome),
         ),
         (
             r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"postponed"}}"#,
-            Some(Refusal::Outcome),
+            Some(ProfileRefusal::Outcome),
         ),
         (r#"{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"a"}"#, None),
         (
             r#"{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":[]}"#,
-            Some(Refusal::ResultParts),
+            Some(ProfileRefusal::ResultParts),
         ),
-        (r#"{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"}"#, Some(Refusal::EventType)),
-        (r#"{"type":"SUBAGENT_FINISHED","subagentRunId":"s"}"#, Some(Refusal::EventType)),
+        (
+            r#"{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"}"#,
+            Some(ProfileRefusal::EventType),
+        ),
+        (r#"{"type":"SUBAGENT_FINISHED","subagentRunId":"s"}"#, Some(ProfileRefusal::EventType)),
         (
             r#"{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"m"}"#,
-            Some(Refusal::EventType),
+            Some(ProfileRefusal::EventType),
         ),
-        (r#"{"type":"NEWER"}"#, Some(Refusal::EventType)),
+        (r#"{"type":"NEWER"}"#, Some(ProfileRefusal::EventType)),
         (r#"{"type":"REASONING_START","messageId":"m"}"#, None),
         (r#"{"type":"ACTIVITY_SNAPSHOT","messageId":"m","activityType":"a","content":{}}"#, None),
     ];
@@ -86,7 +89,7 @@ fn legacy_events_are_those_of_1_0_without_subagents() {
 fn downgraded(
     events: impl IntoIterator<Item = Event>,
     profile: Profile,
-) -> (Vec<Event>, Vec<Loss>) {
+) -> (Vec<Event>, Vec<DowngradeLoss>) {
     let mut downgrade = Downgrade::to(profile);
     let mut given = Vec::new();
     let mut lost = Vec::new();
@@ -120,22 +123,22 @@ fn streams_are_downgraded_for_legacy_clients() {
         (
             json!([finished(json!({"type":"success","pendingToolCallIds":["c"]}))]),
             json!([finished(json!({"type":"success"}))]),
-            vec![Loss::PendingToolCallIds],
+            vec![DowngradeLoss::PendingToolCallIds],
         ),
         (
             json!([finished(json!({"type":"cancelled"}))]),
             json!([failed("cancelled")]),
-            vec![Loss::Outcome],
+            vec![DowngradeLoss::Outcome],
         ),
         (
             json!([finished(json!({"type":"postponed"}))]),
             json!([failed("postponed")]),
-            vec![Loss::Outcome],
+            vec![DowngradeLoss::Outcome],
         ),
         (
             json!([finished(json!({"type":"cancelled"})), again]),
             json!([failed("cancelled")]),
-            vec![Loss::Outcome, Loss::AfterError],
+            vec![DowngradeLoss::Outcome, DowngradeLoss::AfterError],
         ),
         (
             json!([finished(
@@ -144,11 +147,19 @@ fn streams_are_downgraded_for_legacy_clients() {
             json!([finished(
                 json!({"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation"}]})
             )]),
-            vec![Loss::Interrupts],
+            vec![DowngradeLoss::Interrupts],
         ),
-        (json!([result(part.clone())]), json!([result(json!("ab"))]), vec![Loss::ResultParts]),
-        (json!([result(json!([]))]), json!([result(json!(""))]), vec![Loss::ResultParts]),
-        (json!([snapshot(part.clone())]), json!([snapshot(json!("ab"))]), vec![Loss::ResultParts]),
+        (
+            json!([result(part.clone())]),
+            json!([result(json!("ab"))]),
+            vec![DowngradeLoss::ResultParts],
+        ),
+        (json!([result(json!([]))]), json!([result(json!(""))]), vec![DowngradeLoss::ResultParts]),
+        (
+            json!([snapshot(part.clone())]),
+            json!([snapshot(json!("ab"))]),
+            vec![DowngradeLoss::ResultParts],
+        ),
         (
             json!([started(json!({"threadId":"t","runId":"r","messages":[],"context":[]}))]),
             json!([started(
@@ -159,12 +170,12 @@ fn streams_are_downgraded_for_legacy_clients() {
         (
             json!([{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"},{"type":"STEP_STARTED","stepName":"x","subagentRunId":"s"}]),
             json!([{"type":"STEP_STARTED","stepName":"x","subagentRunId":"s"}]),
-            vec![Loss::Event],
+            vec![DowngradeLoss::Event],
         ),
         (
             json!([{"type":"STATE_SNAPSHOT","snapshot":null},{"type":"STATE_SNAPSHOT","snapshot":{}}]),
             json!([{"type":"STATE_SNAPSHOT","snapshot":null},{"type":"STATE_SNAPSHOT","snapshot":{}}]),
-            vec![Loss::State],
+            vec![DowngradeLoss::State],
         ),
     ];
     for (given, expected, losses) in table {
@@ -248,7 +259,7 @@ fn members_of_1_1_are_sent_to_peers_of_1_1_only() {
             let left = serde_json::to_string(&event).expect("JSON");
             assert!(left.contains("encryptedValue") || !left.contains("REASONING"), "{left}");
             assert!(!left.contains("encryptedValueType"), "{left}");
-            assert_eq!(losses, [Loss::EncryptedValueType]);
+            assert_eq!(losses, [DowngradeLoss::EncryptedValueType]);
         }
     }
 }

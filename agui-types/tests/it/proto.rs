@@ -3,7 +3,7 @@ use crate::{fixtures, generate};
 use agui_types::enforce;
 use agui_types::event::Event;
 use agui_types::proto::{self, DecodeError, Decoder, EncodeError, Frame, FrameError};
-use agui_types::transport::Encoding;
+use agui_types::transport::BodyEncoding;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -207,17 +207,17 @@ fn protobuf_is_negotiated_by_accept() {
         (Some("*/*;q=0, application/*"), true),
     ];
     for (accept, admitted) in table {
-        let expected = if admitted { Encoding::Protobuf } else { Encoding::Sse };
-        assert_eq!(Encoding::negotiate(accept), expected, "{accept:?}");
+        let expected = if admitted { BodyEncoding::Protobuf } else { BodyEncoding::Sse };
+        assert_eq!(BodyEncoding::negotiate(accept), expected, "{accept:?}");
     }
     for (content_type, expected) in [
-        (Some("application/vnd.ag-ui.event+proto"), Encoding::Protobuf),
-        (Some("application/vnd.ag-ui.event+proto; charset=x"), Encoding::Protobuf),
-        (Some("text/event-stream; charset=utf-8"), Encoding::Sse),
-        (Some("text/html"), Encoding::Sse),
-        (None, Encoding::Sse),
+        (Some("application/vnd.ag-ui.event+proto"), BodyEncoding::Protobuf),
+        (Some("application/vnd.ag-ui.event+proto; charset=x"), BodyEncoding::Protobuf),
+        (Some("text/event-stream; charset=utf-8"), BodyEncoding::Sse),
+        (Some("text/html"), BodyEncoding::Sse),
+        (None, BodyEncoding::Sse),
     ] {
-        assert_eq!(Encoding::of_content_type(content_type), expected, "{content_type:?}");
+        assert_eq!(BodyEncoding::of_content_type(content_type), expected, "{content_type:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use agui_types::event::{
 use agui_types::input::RunAgentInput;
 use agui_types::reduce::Reducer;
 use agui_types::run_log::{
-    FrameJoiner, Frames, LogPart, PushError, Read, RunLog, RunLogLimits, RunOutcome,
+    FrameJoiner, Frames, LogPart, LogRead, PushError, RunLog, RunLogLimits, RunOutcome,
 };
 use agui_types::sse::{Decoder, DeltaWriter};
 use agui_types::verify::Verifier;
@@ -131,13 +131,13 @@ impl Client {
     /// Reads once, and returns whether more may follow.
     fn read(&mut self, log: &RunLog, max_bytes: usize) -> bool {
         let (frames, is_restart) = match log.read(self.after, max_bytes) {
-            Read::Frames(frames) => (frames, false),
-            Read::Restart(frames) => (frames, true),
-            Read::Pending => {
+            LogRead::Frames(frames) => (frames, false),
+            LogRead::Restart(frames) => (frames, true),
+            LogRead::Pending => {
                 assert!(!log.has_ended() && self.after == log.last());
                 return false;
             }
-            Read::Ended => {
+            LogRead::Ended => {
                 assert!(log.has_ended() && self.after == log.last());
                 self.response.clone().finish().expect("the response is whole");
                 return false;
@@ -172,16 +172,16 @@ fn unread_events_are_returned_as_they_were_sent() {
     let events = run(3);
     let log = log(&events);
     for after in 0..events.len() {
-        let Read::Frames(frames) = log.read(after as u64, BATCH) else { panic!("frames") };
+        let LogRead::Frames(frames) = log.read(after as u64, BATCH) else { panic!("frames") };
         let (rest, last) = decoded(&frames);
         assert_eq!(rest, events[after..]);
         assert_eq!(last.as_str(), "r_1:13");
         assert_eq!(frames.last, 13);
-        let Read::Frames(one) = log.read(after as u64, 0) else { panic!("one frame") };
+        let LogRead::Frames(one) = log.read(after as u64, 0) else { panic!("one frame") };
         assert_eq!(decoded(&one).0, events[after..=after]);
     }
-    assert_eq!(log.read(13, BATCH), Read::Ended);
-    assert_eq!(log.read(14, BATCH), Read::Ended);
+    assert_eq!(log.read(13, BATCH), LogRead::Ended);
+    assert_eq!(log.read(14, BATCH), LogRead::Ended);
     assert_eq!(log.number("r_1:13"), Some(13));
     for unknown in ["r_1:14", "r_2:1", "r_1:x", "1", ""] {
         assert_eq!(log.number(unknown), None, "{unknown}");
@@ -252,7 +252,7 @@ fn compacted_events_are_read_from_the_beginning_or_as_a_restart() {
         client.after = after as u64;
         client.seen.extend_from_slice(&events[..after]);
         events[..after].iter().for_each(|event| client.response.handle(event).expect("a run"));
-        let is_restart = matches!(log.read(client.after, BATCH), Read::Restart(_));
+        let is_restart = matches!(log.read(client.after, BATCH), LogRead::Restart(_));
         assert_eq!(is_restart, (1..=900).contains(&after), "after {after}");
         while client.read(&log, BATCH) {}
         assert_eq!(reduced(&client.seen), reduced(&events), "after {after}");
@@ -281,7 +281,7 @@ fn full_log_accepts_the_end_of_the_run_once() {
     log.end();
     let mut client = Client { response: Verifier::tolerant(), ..Client::new() };
     while client.after < log.last() {
-        let Read::Frames(frames) = log.read(client.after, BATCH) else { panic!("frames") };
+        let LogRead::Frames(frames) = log.read(client.after, BATCH) else { panic!("frames") };
         client.seen.extend(decoded(&frames).0);
         client.after = frames.last;
     }
@@ -296,7 +296,7 @@ fn events_that_cannot_be_compacted_stay() {
     let log = log(&events);
     let mut seen = Vec::new();
     let mut after = 0;
-    while let Read::Frames(frames) = log.read(after, BATCH) {
+    while let LogRead::Frames(frames) = log.read(after, BATCH) {
         seen.extend(decoded(&frames).0);
         after = frames.last;
     }
@@ -335,10 +335,10 @@ fn joined_deltas_have_the_whole_text() {
 #[test]
 fn continued_run_continues_the_numbers() {
     let mut log = RunLog::new(&input(), LIMITS).with_last(7);
-    assert_eq!(log.read(0, BATCH), Read::Pending);
+    assert_eq!(log.read(0, BATCH), LogRead::Pending);
     assert_eq!(log.push(&started()).ok(), Some(8));
     for after in [0, 3, 7] {
-        let Read::Frames(frames) = log.read(after, BATCH) else { panic!("frames") };
+        let LogRead::Frames(frames) = log.read(after, BATCH) else { panic!("frames") };
         assert_eq!(frames.last, 8);
         assert_eq!(decoded(&frames).1.as_str(), "r_1:8");
     }
@@ -366,7 +366,7 @@ fn frame_of_the_next_event_is_not_added() {
     let frame = log.next_frame(&started()).expect("JSON");
     assert_eq!(log.last(), 0);
     assert!(log.push(&started()).is_ok());
-    let Read::Frames(frames) = log.read(0, BATCH) else { panic!("frames") };
+    let LogRead::Frames(frames) = log.read(0, BATCH) else { panic!("frames") };
     assert_eq!(frames.bytes, frame);
 }
 

@@ -87,18 +87,21 @@ fn chunk() -> BoxedStrategy<Event> {
             match kind {
                 0 => {
                     let mut chunk = TextMessageChunkEvent::new();
-                    (chunk.message_id, chunk.subagent_run_id) = (id.map(Into::into), owner);
+                    chunk.message_id = id.map(Into::into);
+                    chunk.subagent_run_id = owner;
                     chunk.into()
                 }
                 1 => {
                     let mut chunk = ToolCallChunkEvent::new();
-                    (chunk.tool_call_id, chunk.subagent_run_id) = (id.map(Into::into), owner);
+                    chunk.tool_call_id = id.map(Into::into);
+                    chunk.subagent_run_id = owner;
                     chunk.tool_call_name = Some("f".into());
                     chunk.into()
                 }
                 _ => {
                     let mut chunk = ReasoningMessageChunkEvent::new();
-                    (chunk.message_id, chunk.subagent_run_id) = (id.map(Into::into), owner);
+                    chunk.message_id = id.map(Into::into);
+                    chunk.subagent_run_id = owner;
                     chunk.into()
                 }
             }
@@ -142,7 +145,8 @@ proptest! {
             if strict.handle(event).is_ok() {
                 prop_assert_eq!(rule(tolerant.handle(event)), None, "{:?}", event);
             } else {
-                (strict, tolerant) = (was_strict, was_tolerant);
+                strict = was_strict;
+                tolerant = was_tolerant;
             }
         }
     }

@@ -8,7 +8,7 @@
 //! responses. A run may end with open questions: calls of the tool `ask_user`, which this client
 //! offers, and interrupts. [`converse`] asks the user, and continues with another run until no
 //! question is open.
-use agui_types::client::{Agent, Received};
+use agui_types::client::{Agent, ReceivedEvent};
 use agui_types::event::Event;
 use agui_types::id::ToolCallId;
 use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
@@ -109,9 +109,9 @@ async fn run(
 }
 
 /// Prints an event: text as it is, other events by their names.
-fn print(received: &Received) {
-    for note in &received.notes {
-        eprintln!("({note})");
+fn print(received: &ReceivedEvent) {
+    for deviation in &received.deviations {
+        eprintln!("({deviation})");
     }
     let mut output = io::stdout().lock();
     let printed = match &received.event {

@@ -15,7 +15,7 @@ use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused, HubRunOutput};
 use agui_bridge::{CancelReason, Failure, PermissionMode};
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::{Read, RunLog, RunLogLimits};
+use agui_types::run_log::{LogRead, RunLog, RunLogLimits};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -263,11 +263,11 @@ async fn run(
                 |it: &Conversations| Some(it.logs.get(&reader.key)?.read(reader.after, MAX_BATCH));
             let read = log(&reader.gateway.lock());
             match read {
-                Some(Read::Frames(frames)) => {
+                Some(LogRead::Frames(frames)) => {
                     reader.after = frames.last;
                     return Some((Ok::<_, io::Error>(frames.bytes), reader));
                 }
-                Some(Read::Pending) => reader.changed.changed().await.ok()?,
+                Some(LogRead::Pending) => reader.changed.changed().await.ok()?,
                 // The run has ended, or the client is slower than the log allows.
                 _ => return None,
             }

@@ -16,7 +16,7 @@ use agui_bridge::conversation::ConversationOptions;
 use agui_bridge::hub::{Hub, HubOptions};
 use agui_bridge::{Options, Translator};
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::{Read, RunLog, RunLogLimits};
+use agui_types::run_log::{LogRead, RunLog, RunLogLimits};
 use agui_types::sse;
 use jsonrpc_core::{Message, wire};
 use std::cell::RefCell;
@@ -154,7 +154,9 @@ impl Turn {
         while let Some(event) = run.hub.poll_run() {
             event.append_to(&mut run.log).expect("room");
         }
-        while let Read::Frames(frames) | Read::Restart(frames) = run.log.read(run.read, MAX_READ) {
+        while let LogRead::Frames(frames) | LogRead::Restart(frames) =
+            run.log.read(run.read, MAX_READ)
+        {
             run.read = frames.last;
             self.out.extend_from_slice(&frames.bytes);
         }

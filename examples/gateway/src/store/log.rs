@@ -5,7 +5,7 @@ use crate::store::RunRecord;
 use agui_types::event::Event;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
-use agui_types::run_log::{self, LogPart, PushError, Read, RunLogLimits, RunOutcome};
+use agui_types::run_log::{self, LogPart, LogRead, PushError, RunLogLimits, RunOutcome};
 use bytes::Bytes;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -253,7 +253,7 @@ impl RunLog {
     }
 
     /// Returns the next events after this number.
-    fn read(&self, after: u64) -> Read {
+    fn read(&self, after: u64) -> LogRead {
         self.lock().read(after, MAX_BATCH)
     }
 

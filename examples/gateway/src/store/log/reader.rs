@@ -1,7 +1,7 @@
 //! A reader of a run: a cursor into its log, as a stream of server-sent events.
 use super::RunLog;
 use agui_types::id::RunId;
-use agui_types::run_log::Read;
+use agui_types::run_log::LogRead;
 use bytes::Bytes;
 use futures::Stream;
 use futures::stream::unfold;
@@ -67,12 +67,12 @@ impl Reader {
             loop {
                 changed.mark_unchanged();
                 match reader.log.read(reader.after) {
-                    Read::Restart(_) if reader.has_begun => {
+                    LogRead::Restart(_) if reader.has_begun => {
                         tracing::debug!(run = %reader.run_id(), "a reader fell behind");
                         reader.is_behind = true;
                         return Some((Bytes::from_static(BEHIND), (reader, changed)));
                     }
-                    Read::Frames(frames) | Read::Restart(frames) => {
+                    LogRead::Frames(frames) | LogRead::Restart(frames) => {
                         reader.after = frames.last;
                         reader.has_begun = true;
                         if reader.log.outcome().is_some() && reader.after >= reader.log.last() {
@@ -85,7 +85,7 @@ impl Reader {
                         };
                         return Some((bytes, (reader, changed)));
                     }
-                    Read::Ended => return None,
+                    LogRead::Ended => return None,
                     _ => {}
                 }
                 if timeout(HEARTBEAT, changed.changed()).await.is_err() {

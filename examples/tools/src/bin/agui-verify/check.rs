@@ -1,5 +1,5 @@
 //! Finds the first problem of a stream.
-use agui_types::enforce::{self, Malformed};
+use agui_types::enforce::{self, SchemaError};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::profile;
@@ -299,7 +299,7 @@ impl Checker {
         }
     }
 
-    fn malformed(&mut self, problem: &Malformed) {
+    fn malformed(&mut self, problem: &SchemaError) {
         let rule = "an event has the members that the schema gives it";
         self.report("malformed", rule, PROCESSING, Some(problem.to_string()));
     }

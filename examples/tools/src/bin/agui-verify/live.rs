@@ -1,10 +1,10 @@
 //! Checks a live agent.
 use crate::check::{Checker, Form, Strictness};
 use crate::cli::Cli;
-use agui_types::client::{Agent, Unanswered};
+use agui_types::client::{Agent, MissingAnswers};
 use agui_types::input::RunAgentInput;
 use agui_types::message::{Message, UserMessage};
-use agui_types::transport::Encoding;
+use agui_types::transport::BodyEncoding;
 use agui_types::{proto, sse};
 use display_error_chain::ErrorChainExt;
 use rustls::crypto::ring::default_provider;
@@ -15,7 +15,7 @@ pub(crate) enum LiveError {
     #[error("invalid header {0:?}: expected NAME: VALUE")]
     Header(String),
     #[error("{0}")]
-    Asked(#[from] Unanswered),
+    Asked(#[from] MissingAnswers),
     #[error("cannot reach the agent: {}", .0.chain())]
     Http(#[from] reqwest::Error),
     #[error("the agent responded with HTTP {status}: {body}")]
@@ -26,7 +26,7 @@ pub(crate) enum LiveError {
 const MAX_SHOWN: usize = 400;
 
 /// The default input. Its ids are unique to each run of the program.
-pub(crate) fn greeting(prompt: &str) -> Result<RunAgentInput, Unanswered> {
+pub(crate) fn greeting(prompt: &str) -> Result<RunAgentInput, MissingAnswers> {
     let mut agent = Agent::new(format!("agui-verify-{}", std::process::id()));
     agent.messages.push(Message::User(UserMessage::new("user-1", prompt)));
     let request = agent.request(format!("run-{}", std::process::id()), Vec::new())?;
@@ -59,8 +59,8 @@ pub(crate) async fn check(
         return Err(LiveError::Status { status: status.as_u16(), body });
     }
     let content_type = response.headers().get("content-type").and_then(|it| it.to_str().ok());
-    let form = match Encoding::of_content_type(content_type) {
-        Encoding::Protobuf => Form::Protobuf,
+    let form = match BodyEncoding::of_content_type(content_type) {
+        BodyEncoding::Protobuf => Form::Protobuf,
         _ => Form::Sse,
     };
     let mut checker = Checker::new(strictness, Some(form), Some(input), cli.context);

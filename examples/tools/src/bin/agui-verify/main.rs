@@ -4,7 +4,7 @@ mod cli;
 mod live;
 mod report;
 
-use agui_types::enforce::{self, Malformed};
+use agui_types::enforce::{self, SchemaError};
 use agui_types::input::RunAgentInput;
 use check::{Checker, Form, Strictness};
 use clap::Parser;
@@ -20,7 +20,7 @@ enum Failure {
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("{} is not a run input: {problem}", path.display())]
-    Input { path: PathBuf, problem: Malformed },
+    Input { path: PathBuf, problem: SchemaError },
     #[error(transparent)]
     Live(#[from] live::LiveError),
     #[error("cannot start: {0}")]

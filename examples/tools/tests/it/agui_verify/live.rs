@@ -3,7 +3,7 @@ use crate::agui_verify::program::{ProgramOutput, run, run_with};
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::produce::Run;
-use agui_types::transport::Encoding;
+use agui_types::transport::BodyEncoding;
 use agui_types::{proto, sse};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -31,7 +31,7 @@ async fn echo(headers: HeaderMap, body: String) -> Response {
     run.text(&id, &format!("{} messages", input.messages.len())).expect("a message");
     run.finish().expect("an end");
     let accept = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
-    answer(run.sink(), Encoding::negotiate(accept))
+    answer(run.sink(), BodyEncoding::negotiate(accept))
 }
 
 /// An agent that does not open its message.
@@ -42,14 +42,14 @@ async fn hasty(_: String) -> Response {
     ];
     let events: Vec<Event> =
         events.iter().map(|text| wire::decode(text).expect("an event")).collect();
-    answer(&events, Encoding::Sse)
+    answer(&events, BodyEncoding::Sse)
 }
 
-fn answer(events: &[Event], encoding: Encoding) -> Response {
+fn answer(events: &[Event], encoding: BodyEncoding) -> Response {
     let mut body = Vec::new();
     for event in events {
         match encoding {
-            Encoding::Protobuf => proto::write_event(&mut body, event).expect("bytes"),
+            BodyEncoding::Protobuf => proto::write_event(&mut body, event).expect("bytes"),
             _ => sse::write_event(&mut body, event).expect("JSON"),
         }
     }

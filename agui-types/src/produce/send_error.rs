@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 /// An error sending an event. The event was not sent, and the run continues unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum SendError {
     /// The run has ended.
     #[error("the run has ended")]
     Ended,
