@@ -11,7 +11,6 @@ use mcp_bridge::plugin::{
     Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost, PluginTool,
     Resumption, SuspendPolicy, Turn,
 };
-use mcp_bridge::tool_events::result_text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -94,7 +93,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let answers = vec![(question.key.clone(), Outcome::Value(answer))];
     let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };
     match host(&store, "program-2")?.resume(resumption, None).await? {
-        Turn::Done(result) => println!("result: {}", result_text(&result)),
+        Turn::Done(result) => println!("result: {}", result.to_text()),
         turn => return Err(format!("unexpected outcome: {turn:?}").into()),
     }
     Ok(())

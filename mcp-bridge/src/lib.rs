@@ -67,7 +67,6 @@
 //! | combine the tools of several servers under unique [names] | [`registry`] |
 //! | convert JSON Schemas into forms, and validate answers | [`schema`] |
 //! | send structured data along with an elicitation | [`context`] |
-//! | display tool calls on a chat page | [`tool_events`] |
 //! | write and check the headers of Streamable HTTP | `http` (feature `http`) |
 //! | sign in at a server that requires authorization | `client::auth` (feature `oauth`) |
 //! | seal states that pass through a client | `seal` (feature `seal`) |
@@ -134,7 +133,6 @@ pub mod server;
 pub mod skills;
 #[cfg(feature = "tokio")]
 pub mod stdio;
-pub mod tool_events;
 
 pub use jsonrpc_core;
 #[cfg(feature = "schemars")]

@@ -102,7 +102,7 @@ pub use elicits::{
 pub use error::PluginError;
 pub use events::{
     PluginAbort, PluginElicitRequestEvent, PluginElicitResponse, PluginEvent, PluginInterrupt,
-    PluginRequestExtensions, PluginSessionErrorEvent, call_update,
+    PluginRequestExtensions, PluginSessionErrorEvent,
 };
 pub use forward::{ForwardedResumption, ForwardedTurn};
 pub use host::PluginHost;

@@ -97,28 +97,6 @@ impl From<&ToolSource> for ToolSourceName {
     }
 }
 
-/// Set of source names that a client supports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SourceNames {
-    /// All names.
-    #[default]
-    Open,
-    /// `local` and `mcp`. All other sources are reported as `local`.
-    LocalOrMcp,
-}
-
-impl SourceNames {
-    /// Returns the name to send for a source.
-    pub fn of(self, source: &ToolSource) -> ToolSourceName {
-        match (self, source) {
-            (Self::LocalOrMcp, ToolSource::Mcp { .. }) => ToolSourceName::Mcp,
-            (Self::LocalOrMcp, _) => ToolSourceName::Local,
-            (Self::Open, source) => source.into(),
-        }
-    }
-}
-
 /// Treatment of a tool with a name that is taken. Names that models do not accept are always
 /// [mangled](names::mangle).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,20 +17,21 @@ pub use handshake::{NoWebSocket, upgrade};
 use jsonrpc_core::wire;
 pub use link::SocketLimits;
 use link::{Link, SocketEnd};
-use mcp_bridge::registry::{Registry, SourceNames};
-use mcp_bridge::tool_events::{
-    ClientChatMessage, ClientMessage, ServerErrorMessage, ServerMessage, ToolEvents,
-};
+use mcp_bridge::registry::Registry;
+use messages::{ClientChatMessage, ClientMessage, ServerErrorMessage, ServerMessage};
 use run::Run;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::Message;
+use tool_calls::ToolCalls;
 
 mod events;
 mod handshake;
 mod link;
+mod messages;
 mod run;
+mod tool_calls;
 
 /// Maximum number of conversations of a socket; one more is refused.
 const MAX_CONVERSATIONS: usize = 16;
@@ -68,19 +69,13 @@ struct Chat<B, S> {
 }
 
 /// A conversation of a socket.
+#[derive(Default)]
 struct Conversation {
     messages: Vec<ChatMessage>,
     /// Questions of the last run, which have no answer here.
     asked: Vec<String>,
     /// Calls of tools, which may end in a later run.
-    tools: ToolEvents,
-}
-
-impl Default for Conversation {
-    fn default() -> Self {
-        let tools = ToolEvents::new(SourceNames::LocalOrMcp);
-        Self { messages: Vec::new(), asked: Vec::new(), tools }
-    }
+    tools: ToolCalls,
 }
 
 impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
@@ -209,7 +204,7 @@ impl<B: ChatBackend, S: AsyncRead + AsyncWrite + Unpin> Chat<B, S> {
             self.error("STREAM_LOST", lost).await?;
         }
         let asked = run.asked;
-        tools.end_turn();
+        tools.end_run();
         let messages = reducer.into_parts().0;
         self.conversations
             .insert(conversation_id.to_owned(), Conversation { messages, asked, tools });

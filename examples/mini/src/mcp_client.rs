@@ -19,7 +19,6 @@ use mcp_bridge::mcp::elicitation::{
     ElicitAction, ElicitRequestFormParams, ElicitRequestParams, ElicitResult,
     PrimitiveSchemaDefinition,
 };
-use mcp_bridge::tool_events::result_text;
 use mcp_bridge_http::{Handler, McpClient};
 use std::error::Error;
 use std::ffi::OsString;
@@ -157,7 +156,7 @@ async fn act(client: &McpClient, args: &Args) -> Result<bool, Box<dyn Error>> {
         return Ok(true);
     };
     let result = client.call(CallParams::new(name, args.arguments.clone())).await?;
-    writeln!(output, "{}", result_text(&result))?;
+    writeln!(output, "{}", result.to_text())?;
     Ok(result.is_error != Some(true))
 }
 

@@ -9,7 +9,7 @@ use super::tasks::{Task, TaskMetadata};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::wire::{Extra, Presence, Raw};
 use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
@@ -205,4 +205,19 @@ object! {
         structured_content: Raw = "structuredContent",
     }
     and "_meta"
+}
+
+impl CallToolResult {
+    /// Returns the result as text: its text blocks, one per line, and other blocks as JSON. A
+    /// result without content is represented by its structured content as JSON.
+    pub fn to_text(&self) -> String {
+        let block = |block: &ContentBlock| match block {
+            ContentBlock::Text(text) => text.text.clone(),
+            other => serde_json::to_string(other).unwrap_or_default(),
+        };
+        match (&self.content[..], &self.structured_content) {
+            ([], Presence::Value(value)) => value.as_str().into(),
+            (blocks, _) => blocks.iter().map(block).collect::<Vec<_>>().join("\n"),
+        }
+    }
 }

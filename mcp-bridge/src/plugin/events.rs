@@ -1,11 +1,9 @@
 //! Events that inform a chat page about questions of tools, the answers of the page, and the
 //! equivalent AG-UI interrupt.
 use super::ask::Ask;
-use super::turn::{PluginSessionErrorCode, SessionError, Turn};
+use super::turn::{PluginSessionErrorCode, SessionError};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
-use crate::tool_events::{CallStatus, CallUpdate, result_text};
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -167,34 +165,6 @@ impl PluginInterrupt {
             });
         Some(interrupt)
     }
-}
-
-/// Returns the update of a call for [`ToolEvents`](crate::tool_events::ToolEvents).
-///
-/// | turn | update of the call |
-/// |---|---|
-/// | [`Turn::Asks`], [`Turn::Taken`] | in progress |
-/// | [`Turn::Done`] | completed, or failed if the result is an error; the output is the result |
-/// | error | failed; the output is the error message |
-pub fn call_update<'a>(
-    call_id: &'a str,
-    tool: &'a str,
-    arguments: Option<&'a Raw>,
-    turn: &Result<Turn, SessionError>,
-) -> CallUpdate<'a> {
-    let mut update = CallUpdate::new(call_id);
-    (update.name, update.input) = (Some(tool), arguments);
-    let (status, output) = match turn {
-        Ok(Turn::Asks { .. } | Turn::Taken) => (CallStatus::InProgress, None),
-        Ok(Turn::Done(result)) => {
-            let has_failed = result.is_error == Some(true);
-            let status = if has_failed { CallStatus::Failed } else { CallStatus::Completed };
-            (status, Some(result_text(result)))
-        }
-        Err(error) => (CallStatus::Failed, Some(error.to_string())),
-    };
-    (update.status, update.output) = (status, output.map(Cow::Owned));
-    update
 }
 
 impl PluginSessionErrorEvent {

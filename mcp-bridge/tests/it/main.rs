@@ -83,6 +83,6 @@ mod task_peers;
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod tasks;
 #[cfg(test)]
-mod tool_events;
+mod tool_results;
 #[cfg(test)]
 mod wire_types;

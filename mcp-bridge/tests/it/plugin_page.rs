@@ -1,7 +1,7 @@
 //! Events for chat pages, and serialized forms for other programs.
 use crate::plugin::{
     BookFlight, BookFlightHandlers, FlightChoice, FlightList, SeatChoice, SeatMap, World, answer,
-    asked, begin, book_flight, failure, flight, seat, tipped, value,
+    asked, begin, failure, flight, seat, tipped, value,
 };
 use futures::executor::block_on;
 use jsonrpc_core::wire::{self, Raw};
@@ -10,12 +10,9 @@ use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::plugin::{
     Elicited, ForwardedResumption, ForwardedTurn, PluginElicitRequestEvent, PluginEvent,
     PluginInterrupt, PluginRequestExtensions, Question, Resumption, SessionError, SessionRecord,
-    StoreError, SuspendPolicy, Turn, call_update,
+    StoreError, SuspendPolicy, Turn,
 };
-use mcp_bridge::registry::{CollisionPolicy, Registry, SourceNames, ToolSource};
-use mcp_bridge::tool_events::{CallStatus, ToolEvents};
 use serde_json::json;
-use std::sync::Arc;
 
 struct FirstOfAll;
 
@@ -95,41 +92,6 @@ fn records_round_trip_as_json() {
     let text = serde_json::to_string(&record).expect("JSON");
     assert!(text.contains(r#""status":"awaiting_elicit""#));
     assert_eq!(serde_json::from_str::<SessionRecord>(&text).expect("a record"), record);
-}
-
-#[test]
-fn chat_page_receives_start_and_end_of_a_call() {
-    let world = World::new();
-    let host = world.host(SuspendPolicy::Replay, "a");
-    let mut registry = Registry::new(CollisionPolicy::Rename);
-    let tool = book_flight("1", &Arc::default()).tool().clone();
-    registry.register(tool, ToolSource::Local).expect("a name");
-    let mut events = ToolEvents::new(SourceNames::default());
-    let arguments = Raw::from_text(r#"{"from":"NYC"}"#).expect("JSON");
-    let mut hear = |turn: &Result<Turn, SessionError>| {
-        let update = call_update("call_1", "book_flight", Some(&arguments), turn);
-        let sent = events.handle(&update, &registry, "2026-01-01T00:00:00Z");
-        sent.iter().map(|sent| serde_json::to_value(sent).expect("JSON")).collect::<Vec<_>>()
-    };
-    let begun = begin(&host);
-    let sent = hear(&begun);
-    assert_eq!(sent.len(), 1);
-    assert_eq!(&sent[0]["type"], &json!("tool_start"));
-    assert_eq!(&sent[0]["tool_name"], &json!("book_flight"));
-    assert_eq!(&sent[0]["tool_input"], &json!(arguments.as_str()));
-    assert_eq!(&sent[0]["source"], &json!("local"));
-    let (state, _) = asked(begun);
-    assert!(hear(&Ok(Turn::Taken)).is_empty());
-    let refused =
-        answer(&host, &state, [("pickFlight".into(), value(&json!({ "action": "decline" })))]);
-    let sent = hear(&refused);
-    assert_eq!(sent[0]["type"], "tool_complete");
-    assert_eq!(sent[0]["tool_result"], "the user declined");
-    assert!(hear(&Err(SessionError::Expired)).is_empty(), "it has ended");
-
-    let update = call_update("c", "t", None, &Err(SessionError::Expired));
-    assert_eq!(update.status, CallStatus::Failed);
-    assert_eq!(update.output.as_deref(), Some("the session has expired"));
 }
 
 /// Outcomes survive the transport between programs.

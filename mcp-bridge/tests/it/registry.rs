@@ -2,9 +2,7 @@
 use jsonrpc_core::wire;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::names;
-use mcp_bridge::registry::{
-    CollisionPolicy, RegisterError, Registry, SourceNames, ToolSource, ToolSourceName,
-};
+use mcp_bridge::registry::{CollisionPolicy, RegisterError, Registry, ToolSource, ToolSourceName};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -55,20 +53,19 @@ fn name_is_unique_within_its_source() {
     assert_eq!(registry.register(tool("last"), ToolSource::Local), Err(RegisterError::Full));
 }
 
-/// A client that supports two sources receives no other.
 #[test]
-fn unsupported_sources_are_reported_as_local() {
+fn sources_have_names_on_the_wire() {
     let table = [
-        (ToolSource::Local, "local", "local"),
-        (ToolSource::mcp("s"), "mcp", "mcp"),
-        (ToolSource::Frontend, "frontend", "local"),
-        (ToolSource::Agent, "agent", "local"),
-        (ToolSource::Unknown, "unknown", "local"),
+        (ToolSource::Local, "local"),
+        (ToolSource::mcp("s"), "mcp"),
+        (ToolSource::Frontend, "frontend"),
+        (ToolSource::Agent, "agent"),
+        (ToolSource::Unknown, "unknown"),
     ];
-    for (source, open, closed) in table {
-        assert_eq!(SourceNames::Open.of(&source).as_str(), open);
-        assert_eq!(SourceNames::LocalOrMcp.of(&source).as_str(), closed);
-        assert_eq!(ToolSourceName::from(&source).is_known(), source != ToolSource::Unknown);
+    for (source, expected) in table {
+        let name = ToolSourceName::from(&source);
+        assert_eq!(name.as_str(), expected);
+        assert_eq!(name.is_known(), source != ToolSource::Unknown);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every wire type of the crate, by name.
 use jsonrpc_core::wire::{DecodeError, decode};
 use mcp_bridge::mcp::*;
-use mcp_bridge::{registry, tool_events};
+use mcp_bridge::registry;
 use serde::Serialize;
 use std::fmt::Debug;
 
@@ -60,8 +60,4 @@ pub(crate) const TYPES: &[WireType] = wire_types! {
     tasks { TaskMetadata, Task, TaskStatus, CreateTaskResult, TaskRequestParams, UpdateTaskRequestParams, ListTasksResult, CancelTaskResult }
     tools { Tool, ToolExecution, TaskSupport, ToolAnnotations, ListToolsResult, CallToolRequestParams, CallToolOutcome, CallToolResult }
     registry { ToolSourceName, ToolList, ToolMetadata, ToolParameter }
-    tool_events {
-        ClientMessage, ClientChatMessage, ServerMessage, ServerTokenMessage, ServerCompleteMessage,
-        ServerToolStartMessage, ServerToolCompleteMessage, ServerErrorMessage,
-    }
 };

@@ -1,14 +1,14 @@
 //! AG-UI events of a run as messages of the chat.
 use crate::chat_socket::error;
+use crate::chat_socket::messages::{
+    ServerCompleteMessage, ServerCompleteMessageMembers, ServerMessage, ServerTokenMessage,
+};
+use crate::chat_socket::tool_calls::ToolCalls;
 use agui_types::content::Content;
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::interrupt::Interrupt;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::registry::Registry;
-use mcp_bridge::tool_events::{
-    CallStatus, CallUpdate, ServerCompleteMessage, ServerCompleteMessageMembers, ServerMessage,
-    ServerTokenMessage, ToolEvents,
-};
 use std::collections::HashMap;
 use std::time::SystemTime;
 
@@ -33,7 +33,7 @@ pub(crate) fn asked(event: &Event) -> Option<&[Interrupt]> {
 pub(crate) struct Run<'a> {
     conversation_id: String,
     /// The calls of the conversation.
-    tools: &'a mut ToolEvents,
+    tools: &'a mut ToolCalls,
     /// The calls' names and arguments, as far as they came.
     calls: HashMap<String, (String, String)>,
     message_id: String,
@@ -44,7 +44,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(conversation_id: &str, tools: &'a mut ToolEvents) -> Self {
+    pub(crate) fn new(conversation_id: &str, tools: &'a mut ToolCalls) -> Self {
         Self {
             conversation_id: conversation_id.to_owned(),
             tools,
@@ -77,25 +77,17 @@ impl<'a> Run<'a> {
             Event::ToolCallEnd(end) => {
                 let id = end.tool_call_id.as_str();
                 let Some((name, arguments)) = self.calls.remove(id) else { return Vec::new() };
-                let input = Raw::from_text(&arguments).ok();
-                let mut update = CallUpdate::new(id);
-                update.name = Some(&*name);
-                update.input = input.as_ref();
-                update.status = CallStatus::InProgress;
-                self.tools.handle(&update, registry, &now())
-            }
-            // Another socket has shown the start of the call.
-            Event::ToolCallResult(result) if !self.tools.is_open(result.tool_call_id.as_str()) => {
-                Vec::new()
+                let arguments = Raw::from_text(&arguments).ok();
+                let arguments = arguments.as_ref().map(Raw::as_str);
+                self.tools.start(id, &name, arguments, registry, now()).into_iter().collect()
             }
             Event::ToolCallResult(result) => {
-                let mut update = CallUpdate::new(result.tool_call_id.as_str());
-                update.output = Some(match &result.content {
-                    Content::Text(text) => text.as_str().into(),
-                    parts => serde_json::to_string(parts).unwrap_or_default().into(),
-                });
-                update.status = CallStatus::Completed;
-                self.tools.handle(&update, registry, &now())
+                let text = match &result.content {
+                    Content::Text(text) => text.clone(),
+                    parts => serde_json::to_string(parts).unwrap_or_default(),
+                };
+                let id = result.tool_call_id.as_str();
+                self.tools.complete(id, text, now()).into_iter().collect()
             }
             Event::RunError(failed) => {
                 vec![error(failed.code.as_deref().unwrap_or("FAILED"), &*failed.message)]

@@ -16,7 +16,6 @@ use mcp_bridge::plugin::{
     Ask, Clock, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, Sampling, SessionError,
     SessionStore, StoreMemory, SuspendPolicy, Turn,
 };
-use mcp_bridge::tool_events::result_text;
 use mcp_bridge_http::{Sampler, random_id, sample};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -358,7 +357,7 @@ pub(crate) fn answer(payload: Option<&Raw>) -> Value {
 
 /// Returns a result as text for the model.
 pub(crate) fn result_for_model(result: &CallToolResult) -> Result<String, String> {
-    let text = result_text(result);
+    let text = result.to_text();
     if result.is_error.unwrap_or_default() { Err(text) } else { Ok(text) }
 }
 
