@@ -1,4 +1,5 @@
 //! The state of a session.
+mod cursor_model;
 mod properties;
 mod view;
 
