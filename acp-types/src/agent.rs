@@ -29,8 +29,9 @@
 //!   answered with the message of the first one. The keys of a connection are remembered within
 //!   [`Limits::prompt_keys`]. An agent that resumes sessions on other connections remembers them
 //!   itself: prompts of other connections are reported.
-//! - The response to a `session/resume` with `replayFrom` follows a `replay_complete`. The machine
-//!   sends it unless the agent does, and repeats the last `state_update` after it.
+//! - The response to a `session/resume` with `replayFrom` follows a `replay_complete`. Unless the
+//!   agent sends it, the machine does so: before the response, and before a `state_update` that
+//!   directly precedes the response.
 //! - A `state_update` before the response to `session/new` or `session/fork` is sent again after
 //!   it, if the session still works.
 //!
@@ -241,8 +242,10 @@ impl Connection {
     /// Sends a complete notification line.
     pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         self.base.check_open()?;
-        self.openings.notify(&line);
-        self.base.notify_line(line)
+        for line in self.openings.notify(line) {
+            self.base.notify_line(line)?;
+        }
+        Ok(())
     }
 
     /// Makes a call, for example for permission, an elicitation, a file or a terminal.
@@ -250,6 +253,9 @@ impl Connection {
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let timeout = call.timeout.unwrap_or(self.options.call_timeout);
         let deadline = Some(now.saturating_add(timeout)).filter(|at| *at < Duration::MAX);
+        for line in self.openings.take_held() {
+            self.base.outgoing.push_line(line, Purpose::Notification);
+        }
         let question = Question::new(&call);
         let key = self.base.call(call, |base, key, call| {
             let ended = |_| CallError::Closed(CloseReason::ClientClosed);

@@ -8,6 +8,7 @@ use crate::ordered::Ordered;
 use crate::v1::session_setup::SessionId;
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
 use crate::v2::session_setup::ReplayComplete;
+use alloc::vec;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{find_member, peek};
@@ -29,7 +30,8 @@ enum Opening {
     /// A replay without an end.
     Replay {
         session: SessionId,
-        /// The last `state_update` of the session.
+        /// A `state_update` of the session that waits for the next line: before the response, it
+        /// follows the end of the replay.
         state: Option<Vec<u8>>,
     },
 }
@@ -57,51 +59,73 @@ impl Openings {
         self.open.insert(key, opening);
     }
 
-    /// Records a notification of the program.
-    pub(super) fn notify(&mut self, line: &[u8]) {
+    /// Handles a notification of the program, and returns the lines to send.
+    pub(super) fn notify(&mut self, line: Vec<u8>) -> Vec<Vec<u8>> {
         if self.open.len() == 0 {
-            return;
+            return vec![line];
         }
-        let Ok(peeked) = peek(line) else { return };
-        let Some(params) = peeked.raw_params() else { return };
+        let mut lines = self.take_held();
+        if !self.holds(&line) {
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Returns the lines that wait, before another line.
+    pub(super) fn take_held(&mut self) -> Vec<Vec<u8>> {
+        let held = self.open.iter_mut().filter_map(|(_, opening)| match opening {
+            Opening::Replay { state, .. } => state.take(),
+            Opening::Unnamed => None,
+        });
+        held.collect()
+    }
+
+    /// Records a notification, and returns whether it waits for the next line.
+    fn holds(&mut self, line: &[u8]) -> bool {
+        let Ok(peeked) = peek(line) else { return false };
+        let Some(params) = peeked.raw_params() else { return false };
         let params = params.get();
-        let Some(id) = string(params, &["sessionId"]) else { return };
+        let Some(id) = string(params, &["sessionId"]) else { return false };
         match string(params, &["update", "sessionUpdate"]).as_deref() {
             Some("replay_complete") => self.open.retain(|_, opening| !opening.replays(&id)),
             Some("state_update") => {
-                for (_, opening) in self.open.iter_mut().filter(|(_, opening)| opening.replays(&id))
-                {
-                    if let Opening::Replay { state, .. } = opening {
-                        *state = Some(line.to_vec());
-                    }
-                }
                 self.states.remove(&*id);
                 let state = string(params, &["update", "state"]);
                 if state.is_some_and(|state| state != "idle") {
                     self.states.insert(SessionId::from(&*id), line.to_vec());
                 }
+                let mut replays = self.open.iter_mut().map(|(_, opening)| opening);
+                if let Some(Opening::Replay { state, .. }) =
+                    replays.find(|opening| opening.replays(&id))
+                {
+                    *state = Some(line.to_vec());
+                    return true;
+                }
             }
             _ => {}
         }
+        false
     }
 
     /// Ends an opening with this result; `None` for an error.
     pub(super) fn end(&mut self, key: RequestKey, result: Option<&Raw>) -> Surroundings {
         let mut lines = Surroundings::default();
-        let Some(opening) = self.open.remove(&key) else { return lines };
+        let ended = self.open.remove(&key);
+        lines.before = self.take_held();
+        let Some(opening) = ended else { return lines };
         match opening {
-            Opening::Replay { session, state } if result.is_some() => {
-                let end = SessionUpdate::ReplayComplete(ReplayComplete::new());
-                let end = UpdateSessionNotification::new(session.as_str(), end);
-                lines.before.push(notification(&end));
-                // The current state follows the replay.
+            Opening::Replay { session, state } => {
+                if result.is_some() {
+                    let end = SessionUpdate::ReplayComplete(ReplayComplete::new());
+                    let end = UpdateSessionNotification::new(session.as_str(), end);
+                    lines.before.push(notification(&end));
+                }
                 lines.before.extend(state);
             }
             Opening::Unnamed => {
                 let id = result.and_then(|result| string(result.as_str(), &["sessionId"]));
                 lines.after = id.and_then(|id| self.states.remove(&*id));
             }
-            Opening::Replay { .. } => {}
         }
         if self.open.len() == 0 {
             self.states.clear();

@@ -164,14 +164,50 @@ fn unmatched_option_is_no_approval() {
 fn replay_ends_before_the_response() {
     let mut agent = Agent::v2();
     let key = agent.ask(1, "session/resume", resume("s")).unwrap();
-    agent.update("s", &json!({ "sessionUpdate": "state_update", "state": "idle" }));
+    for state in ["running", "idle"] {
+        agent.update("s", &json!({ "sessionUpdate": "state_update", "state": state }));
+    }
     agent.reply(key, json!({}));
     let sent = agent.sent();
+    assert_eq!(sent.len(), 4, "{sent:?}");
+    assert_eq!(&sent[0]["params"]["update"]["state"], "running");
     assert_eq!(&sent[1]["params"]["update"]["sessionUpdate"], "replay_complete");
     assert_eq!(&sent[1]["params"]["sessionId"], "s");
     // The current state follows the replay.
-    assert_eq!(&sent[2], &sent[0]);
+    assert_eq!(&sent[2]["params"]["update"]["state"], "idle");
     assert_eq!(&sent[3]["id"], 1);
+}
+
+#[test]
+fn lines_after_a_state_of_a_replay_keep_their_order() {
+    let mut agent = Agent::v2();
+    let key = agent.ask(1, "session/resume", resume("s")).unwrap();
+    let other = agent.ask(2, "session/list", json!({})).unwrap();
+    let state = json!({ "sessionUpdate": "state_update", "state": "idle" });
+    agent.update("s", &state);
+    agent.update("t", &json!({ "sessionUpdate": "session_info_update", "title": "t" }));
+    agent.update("s", &state);
+    agent.0.call(Call::raw("_ask", Raw::from_value(&json!({})).unwrap()), NOW);
+    agent.update("s", &state);
+    agent.reply(other, json!({ "sessions": [] }));
+    agent.update("s", &state);
+    agent.0.reply(key, Reply::error(ErrorCode::INTERNAL_ERROR, "no")).unwrap();
+    let sent = agent.sent();
+    let kinds = sent.iter().map(|line| match line["params"]["update"]["sessionUpdate"].as_str() {
+        Some(update) => update,
+        None => line["method"].as_str().unwrap_or("response"),
+    });
+    let expected = [
+        "state_update",
+        "session_info_update",
+        "state_update",
+        "_ask",
+        "state_update",
+        "response",
+        "state_update",
+        "response",
+    ];
+    assert_eq!(kinds.collect::<Vec<_>>(), expected);
 }
 
 #[test]
