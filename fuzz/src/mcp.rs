@@ -3,7 +3,7 @@ use crate::value::value;
 use jsonrpc_core::Message;
 use jsonrpc_core::wire::{self, Extra, Raw};
 use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
-use mcp_bridge::context::{self, Carriers, Encoding, Limits, ModelContext};
+use mcp_bridge::context::{self, Carriers, ContextLimits, EncodeOptions, ModelContext};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::{
@@ -96,7 +96,7 @@ pub fn mcp_context(data: &[u8]) {
         let form = mcp_bridge::mcp::elicitation::ElicitRequestFormParams::new(text, schema);
         ElicitRequestParams::Form(Box::new(form))
     });
-    let limits = Limits::default();
+    let limits = ContextLimits::default();
     let found = context::extract(&question, &limits);
     let message =
         |question: &ElicitRequestParams| question.message().unwrap_or_default().to_owned();
@@ -109,14 +109,15 @@ pub fn mcp_context(data: &[u8]) {
         .unwrap_or_else(|| ModelContext::from_text(r#"{"a":[1]}"#).expect("an object"));
     for carriers in [Carriers::ALL, Carriers::META, Carriers::SCHEMA_AND_MESSAGE] {
         let mut again = found.request.clone();
-        if context::encode(&mut again, &context, &Encoding::new(carriers)).is_err() {
+        if context::encode(&mut again, &context, &EncodeOptions::new(carriers)).is_err() {
             continue;
         }
         let is_page = matches!(again, ElicitRequestParams::Url(_));
         let once = context::extract(&again, &limits);
         assert_eq!(once.context.as_ref(), Some(&context), "{carriers:?} {is_page}");
         let mut twice = again.clone();
-        context::encode(&mut twice, &context, &Encoding::new(carriers)).expect("it fitted before");
+        context::encode(&mut twice, &context, &EncodeOptions::new(carriers))
+            .expect("it fitted before");
         assert_eq!(twice, again);
     }
 }

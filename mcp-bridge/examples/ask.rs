@@ -5,7 +5,7 @@
 //! ```
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::plugin::{Elicited, PluginContext, PluginError, PluginTool};
+use mcp_bridge::plugin::{ElicitResponse, PluginContext, PluginError, PluginTool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -33,7 +33,9 @@ elicitations! {
 async fn delete(target: Target, ctx: PluginContext<Questions>) -> Result<String, PluginError> {
     let message = format!("Delete {}?", target.file);
     match ctx.elicit::<Confirm>(&message, &target).await? {
-        Elicited::Accept(Confirmation { delete: true }) => Ok(format!("Deleted {}", target.file)),
+        ElicitResponse::Accept(Confirmation { delete: true }) => {
+            Ok(format!("Deleted {}", target.file))
+        }
         _ => Ok(format!("Kept {}", target.file)),
     }
 }

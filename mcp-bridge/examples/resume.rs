@@ -8,8 +8,8 @@
 
 use mcp_bridge::jsonrpc_core::wire::Raw;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost, PluginTool,
-    Resumption, SuspendPolicy, Turn,
+    ElicitResponse, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost,
+    PluginTool, Resumption, SuspendPolicy, Turn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,10 @@ async fn book_flight(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Strin
     let seats = FreeSeats { seats: vec!["12A".to_owned(), "12C".to_owned()] };
     let message = format!("Which seat to {}?", trip.destination);
     match ctx.elicit::<PickSeat>(&message, &seats).await? {
-        Elicited::Accept(choice) => Ok(format!("Booked {} to {}.", choice.seat, trip.destination)),
-        Elicited::Decline | Elicited::Cancel => Ok("No flight was booked.".to_owned()),
+        ElicitResponse::Accept(choice) => {
+            Ok(format!("Booked {} to {}.", choice.seat, trip.destination))
+        }
+        ElicitResponse::Decline | ElicitResponse::Cancel => Ok("No flight was booked.".to_owned()),
     }
 }
 

@@ -73,7 +73,7 @@ mod request;
 mod subscriptions;
 mod tasks;
 
-pub use error::{CallError, ConnectError, NotSent};
+pub use error::{CallError, ConnectError, SendRequestError};
 pub use event::{ClientEvent, ServerDescription};
 pub use listed_tools::{BadTool, ListedTools};
 pub use options::{CallParams, ClientOptions};
@@ -94,7 +94,7 @@ pub use options::{CallParams, ClientOptions};
 /// ```
 #[derive(Debug)]
 pub struct Client {
-    peer: Peer<Pending>,
+    peer: Peer<RequestPurpose>,
     options: ClientOptions,
     state: ConnectionState,
     calls: BTreeMap<UpstreamCall, call::OpenCall>,
@@ -139,7 +139,7 @@ enum ConnectionState {
 
 /// Purpose of an outgoing request.
 #[derive(Clone, Debug)]
-enum Pending {
+enum RequestPurpose {
     Discover,
     Initialize,
     List,
@@ -242,10 +242,10 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the client is not ready, or too many requests are open.
-    pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), NotSent> {
-        if self.era().ok_or(NotSent::NotReady)? == Era::Legacy {
+    pub fn set_log_level(&mut self, level: LoggingLevel) -> Result<(), SendRequestError> {
+        if self.era().ok_or(SendRequestError::NotReady)? == Era::Legacy {
             let params = SetLevelRequestParams::new(level.clone());
-            self.transmit(Pending::SetLevel, "logging/setLevel", &params, None)?;
+            self.transmit(RequestPurpose::SetLevel, "logging/setLevel", &params, None)?;
         }
         self.log_level = Some(level);
         Ok(())
@@ -256,32 +256,36 @@ impl Client {
         self.calls.len()
     }
 
-    fn handle_silence(&mut self, pending: Pending) {
+    fn handle_silence(&mut self, pending: RequestPurpose) {
         match pending {
-            Pending::Discover | Pending::Initialize => self.handle_handshake_silence(pending),
-            Pending::List => {
+            RequestPurpose::Discover | RequestPurpose::Initialize => {
+                self.handle_handshake_silence(pending)
+            }
+            RequestPurpose::List => {
                 self.list = None;
                 self.events.push_back(ClientEvent::ToolsFailed(CallError::Silent));
             }
-            Pending::Call(call) | Pending::Task(call) | Pending::UpdateTask(call) => {
+            RequestPurpose::Call(call)
+            | RequestPurpose::Task(call)
+            | RequestPurpose::UpdateTask(call) => {
                 self.fail(call, CallError::Silent);
             }
-            Pending::CancelTask
-            | Pending::Listen(_)
-            | Pending::Subscribe(_)
-            | Pending::SetLevel => {}
+            RequestPurpose::CancelTask
+            | RequestPurpose::Listen(_)
+            | RequestPurpose::Subscribe(_)
+            | RequestPurpose::SetLevel => {}
         }
     }
 
     fn transmit<T: Serialize>(
         &mut self,
-        pending: Pending,
+        pending: RequestPurpose,
         method: &str,
         params: &T,
         deadline: Option<Duration>,
-    ) -> Result<RequestId, NotSent> {
-        let params = Raw::from_value(params).map_err(|_| NotSent::NotReady)?;
-        let id = self.peer.register(pending, deadline).map_err(|_| NotSent::Full)?;
+    ) -> Result<RequestId, SendRequestError> {
+        let params = Raw::from_value(params).map_err(|_| SendRequestError::NotReady)?;
+        let id = self.peer.register(pending, deadline).map_err(|_| SendRequestError::Full)?;
         self.send(Request::new(id.clone(), method, params.as_ref()).into());
         Ok(id)
     }
@@ -306,7 +310,7 @@ impl Client {
 
     fn handle_incoming(
         &mut self,
-        incoming: PeerMessage<'_, Pending>,
+        incoming: PeerMessage<'_, RequestPurpose>,
         related: Option<UpstreamCall>,
     ) {
         match incoming {
@@ -331,21 +335,21 @@ impl Client {
         }
     }
 
-    fn handle_response(&mut self, pending: Pending, outcome: Result<Raw, ErrorObject>) {
+    fn handle_response(&mut self, pending: RequestPurpose, outcome: Result<Raw, ErrorObject>) {
         match pending {
-            Pending::Discover => self.handle_discover(outcome),
-            Pending::Initialize => self.handle_initialize(outcome),
-            Pending::List => self.handle_list(outcome),
-            Pending::Call(call) => self.handle_call(call, outcome),
-            Pending::Task(call) => self.handle_task(call, outcome),
-            Pending::UpdateTask(call) => self.handle_task_update(call, outcome),
-            Pending::Listen(number) => self.handle_listen_end(number, outcome.err()),
-            Pending::Subscribe(uri) => self.handle_subscribed(&uri, outcome),
-            Pending::SetLevel => {
+            RequestPurpose::Discover => self.handle_discover(outcome),
+            RequestPurpose::Initialize => self.handle_initialize(outcome),
+            RequestPurpose::List => self.handle_list(outcome),
+            RequestPurpose::Call(call) => self.handle_call(call, outcome),
+            RequestPurpose::Task(call) => self.handle_task(call, outcome),
+            RequestPurpose::UpdateTask(call) => self.handle_task_update(call, outcome),
+            RequestPurpose::Listen(number) => self.handle_listen_end(number, outcome.err()),
+            RequestPurpose::Subscribe(uri) => self.handle_subscribed(&uri, outcome),
+            RequestPurpose::SetLevel => {
                 self.events.extend(outcome.err().map(ClientEvent::LogLevelFailed));
             }
             // The server cancels the task at its own pace.
-            Pending::CancelTask => {}
+            RequestPurpose::CancelTask => {}
         }
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use jsonrpc_core::wire;
-//! use mcp_bridge::context::{self, Carrier, Carriers, Encoding, Limits, ModelContext};
+//! use mcp_bridge::context::{self, Carrier, Carriers, ContextLimits, EncodeOptions, ModelContext};
 //! use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 //! use mcp_bridge::mcp::capabilities::ClientCapabilities;
 //!
@@ -27,14 +27,14 @@
 //! // Nothing is known about the peer: all three carriers are written.
 //! let carriers = Carriers::for_peer(&ClientCapabilities::new());
 //! assert_eq!(carriers, Carriers::ALL);
-//! context::encode(&mut question, &flights, &Encoding::new(carriers))?;
+//! context::encode(&mut question, &flights, &EncodeOptions::new(carriers))?;
 //! assert_eq!(
 //!     question.message(),
 //!     Some("Which flight?\n\n--x-model-context: application/json\n{\"flights\":[\"SH-142\",\"CA-287\"]}"),
 //! );
 //!
 //! // The receiving side.
-//! let found = context::extract(&question, &Limits::default());
+//! let found = context::extract(&question, &ContextLimits::default());
 //! assert_eq!((found.context, found.source), (Some(flights), Some(Carrier::Meta)));
 //! assert_eq!(serde_json::to_string(&found.request)?, plain);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,8 +64,8 @@ mod problem;
 mod section;
 
 pub use display::{DisplayMessage, display_text};
-pub use encode::{EncodeError, Encoding, Marker, encode};
-pub use extract::{ContextDiagnostic, Extracted, extract};
+pub use encode::{EncodeError, EncodeOptions, Marker, encode};
+pub use extract::{ContextDiagnostic, Extraction, extract};
 pub use problem::ContextProblem;
 
 /// Name of the context in schemas, messages and `_meta`.
@@ -132,7 +132,7 @@ impl Carriers {
 
 /// Size limits of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ContextLimits {
     /// Maximum size of the JSON text, in bytes.
     pub bytes: usize,
     /// Maximum nesting depth of objects and arrays, including the context itself.
@@ -141,7 +141,7 @@ pub struct Limits {
     pub message: usize,
 }
 
-impl Limits {
+impl ContextLimits {
     /// 64 KiB. Send the URI of a resource instead of larger data.
     pub const DEFAULT_BYTES: usize = 64 * 1024;
 
@@ -152,7 +152,7 @@ impl Limits {
     pub const DEFAULT_MESSAGE: usize = 128 * 1024;
 }
 
-impl Default for Limits {
+impl Default for ContextLimits {
     fn default() -> Self {
         Self {
             bytes: Self::DEFAULT_BYTES,
@@ -175,24 +175,24 @@ impl ModelContext {
     ///
     /// # Errors
     /// Returns an error if the text is not a JSON object.
-    pub fn from_text(text: impl Into<String>) -> Result<Self, NotAnObject> {
-        Raw::from_text(text).map_err(|_| NotAnObject).and_then(Self::from_raw)
+    pub fn from_text(text: impl Into<String>) -> Result<Self, ModelContextError> {
+        Raw::from_text(text).map_err(|_| ModelContextError).and_then(Self::from_raw)
     }
 
     /// Creates a context by serializing a value.
     ///
     /// # Errors
     /// Returns an error if the value does not serialize to a JSON object.
-    pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, NotAnObject> {
-        Raw::from_value(value).map_err(|_| NotAnObject).and_then(Self::from_raw)
+    pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, ModelContextError> {
+        Raw::from_value(value).map_err(|_| ModelContextError).and_then(Self::from_raw)
     }
 
     /// Creates a context from a JSON value.
     ///
     /// # Errors
     /// Returns an error if the value is not an object.
-    pub fn from_raw(value: Raw) -> Result<Self, NotAnObject> {
-        if value.as_str().starts_with('{') { Ok(Self(value)) } else { Err(NotAnObject) }
+    pub fn from_raw(value: Raw) -> Result<Self, ModelContextError> {
+        if value.as_str().starts_with('{') { Ok(Self(value)) } else { Err(ModelContextError) }
     }
 
     /// Returns the JSON text.
@@ -234,4 +234,4 @@ impl fmt::Debug for ModelContext {
 /// An error creating a [`ModelContext`] from a value that is not a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a JSON object")]
-pub struct NotAnObject;
+pub struct ModelContextError;

@@ -13,7 +13,7 @@
 //! use jsonrpc_core::{Message, wire};
 //! use mcp_bridge::http::{check, headers_of};
 //! use mcp_bridge::mcp::tools::Tool;
-//! use mcp_bridge::server::Received;
+//! use mcp_bridge::server::ReceivedMessage;
 //!
 //! let tool: Tool = wire::decode(
 //!     r#"{"name":"query","inputSchema":{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"City"}}}}"#,
@@ -27,7 +27,7 @@
 //! assert_eq!(headers[3], ("Mcp-Param-City".into(), "=?base64?WsO8cmljaA==?=".into()));
 //!
 //! let find = |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str());
-//! let received = Received::from(message);
+//! let received = ReceivedMessage::from(message);
 //! assert!(check(&received, Some(&tool), find).is_ok());
 //! assert!(check(&received, Some(&tool), |name| find(name).filter(|_| name != "Mcp-Name")).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -35,7 +35,7 @@
 use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::error::HEADER_MISMATCH;
 use crate::mcp::tools::Tool;
-use crate::server::{ReadParams, Received};
+use crate::server::{ReadParams, ReceivedMessage};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -277,7 +277,7 @@ pub fn headers_of(
 /// Returns the error to respond with, with HTTP status 400: a header is missing, invalid or
 /// different from the body.
 pub fn check<'a>(
-    received: &Received<'_>,
+    received: &ReceivedMessage<'_>,
     tool: Option<&Tool>,
     header: impl Fn(&str) -> Option<&'a str>,
 ) -> Result<(), ErrorObject> {

@@ -49,8 +49,8 @@
 //! }
 //! ```
 //!
-//! The folder `examples` contains this server (`stdio`), one that asks the user (`ask`), a client (`call_tool`), and a call
-//! that is resumed in another program (`resume`).
+//! The folder `examples` contains this server (`stdio`), one that asks the user (`ask`), a client
+//! (`call_tool`), and a call that is resumed in another program (`resume`).
 //!
 //! # Overview
 //!
@@ -74,8 +74,8 @@
 //!
 //! # Lossless types
 //!
-//! Every value is written as it was read: unknown members are kept in `extra`, and unknown content blocks, names and
-//! results are kept as variants. One invalid tool does not invalidate a list.
+//! Every value is written as it was read: unknown members are kept in `extra`, and unknown content
+//! blocks, names and results are kept as variants. One invalid tool does not invalidate a list.
 //!
 //! ```
 //! use mcp_bridge::jsonrpc_core::wire;

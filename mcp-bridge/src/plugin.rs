@@ -26,7 +26,7 @@
 //! use core::time::Duration;
 //! use jsonrpc_core::wire::Raw;
 //! use mcp_bridge::plugin::{
-//!     Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginHost, PluginTool, Resumption, SuspendPolicy, Turn,
+//!     ElicitResponse, MemoryStore, NewCall, Outcome, PluginContext, PluginHost, PluginTool, Resumption, SuspendPolicy, Turn,
 //! };
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
@@ -51,8 +51,8 @@
 //! let greet = PluginTool::builder("greet", "1").elicits::<Greeting>().execute(
 //!     |_: Greet, ctx: PluginContext<Greeting>| async move {
 //!         match ctx.elicit::<AskName>("What is your name?", &Greet {}).await? {
-//!             Elicited::Accept(Name { name }) => Ok(format!("Hello {name}")),
-//!             Elicited::Decline | Elicited::Cancel => Ok("Hello".to_owned()),
+//!             ElicitResponse::Accept(Name { name }) => Ok(format!("Hello {name}")),
+//!             ElicitResponse::Decline | ElicitResponse::Cancel => Ok("Hello".to_owned()),
 //!         }
 //!     },
 //! )?;
@@ -97,7 +97,7 @@ mod turn;
 pub use ask::Ask;
 pub use context::{MAX_ASKED_AGAIN, PluginContext};
 pub use elicits::{
-    ElicitKey, Elicitations, Elicited, HandleError, NoElicitations, Question, key_name,
+    ElicitKey, ElicitResponse, Elicitations, HandleError, NoElicitations, Question, key_name,
 };
 pub use error::PluginError;
 pub use events::{
@@ -109,14 +109,14 @@ pub use host::PluginHost;
 pub use in_result::{
     ANSWER_TOOL, AnswerArguments, AsksInResult, QuestionInResult, answer_tool, ask_in_result,
 };
-pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
+pub use journal::{AnswerOutcome, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use notice::{Notice, NoticeSink};
 pub use sampling::{Sampling, SamplingContext};
 pub use serve::{outcome, resumption, send_notice};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits, StoreMemory};
 pub use tasks::{StartedTask, TaskView};
-pub use tool::{DefinitionError, PluginTool, PluginToolBuilder, Undeclared};
+pub use tool::{DefinitionError, PluginTool, PluginToolBuilder, UndeclaredElicitations};
 pub use turn::{
     Clock, NewCall, PluginSessionErrorCode, Resumption, SessionError, SuspendPolicy, Turn,
 };

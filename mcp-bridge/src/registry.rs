@@ -117,7 +117,7 @@ pub enum CollisionPolicy {
 /// A registered tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Registered {
+pub struct RegisteredTool {
     /// Name under which models call the tool.
     pub name: String,
     /// The tool as defined by its source, including the original name.
@@ -126,7 +126,7 @@ pub struct Registered {
     pub source: ToolSource,
 }
 
-impl Registered {
+impl RegisteredTool {
     /// Returns the tool as offered, under its registered name.
     pub fn offered(&self) -> Tool {
         let mut tool = self.tool.clone();
@@ -157,7 +157,7 @@ pub struct Collision {
 /// An error registering a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RegisterError {
+pub enum RegistryError {
     /// The name is taken and the policy is [`CollisionPolicy::Reject`], or the source has two tools
     /// with this name.
     #[error("duplicate tool name `{0}`")]
@@ -186,7 +186,7 @@ pub enum RegisterError {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    tools: Vec<Registered>,
+    tools: Vec<RegisteredTool>,
     by_name: BTreeMap<String, usize>,
     collisions: Vec<Collision>,
     policy: CollisionPolicy,
@@ -207,9 +207,9 @@ impl Registry {
     /// Returns an error if the name is taken and cannot be changed, or the registry is full. A tool
     /// that [`CollisionPolicy::KeepFirst`] leaves out is not an error: the name of the first tool
     /// is returned.
-    pub fn register(&mut self, tool: Tool, source: ToolSource) -> Result<String, RegisterError> {
+    pub fn register(&mut self, tool: Tool, source: ToolSource) -> Result<String, RegistryError> {
         if self.tools.len() >= Self::MAX_TOOLS {
-            return Err(RegisterError::Full);
+            return Err(RegistryError::Full);
         }
         let prefix = source.server().filter(|_| self.policy == CollisionPolicy::PrefixAll);
         let wanted = match prefix {
@@ -217,12 +217,12 @@ impl Registry {
             prefix => names::mangle(prefix, &tool.name, 0),
         };
         if self.name_of(&source, &tool.name).is_some() {
-            return Err(RegisterError::Taken(wanted));
+            return Err(RegistryError::Taken(wanted));
         }
         let Some(first) = self.find(&wanted) else { return Ok(self.insert(wanted, tool, source)) };
         let first = first.source.clone();
         let renamed = match self.policy {
-            CollisionPolicy::Reject => return Err(RegisterError::Taken(wanted)),
+            CollisionPolicy::Reject => return Err(RegistryError::Taken(wanted)),
             CollisionPolicy::KeepFirst => None,
             CollisionPolicy::Rename | CollisionPolicy::PrefixAll => {
                 let prefix = Some(source.server().unwrap_or_else(|| source.name()));
@@ -249,12 +249,12 @@ impl Registry {
 
     fn insert(&mut self, name: String, tool: Tool, source: ToolSource) -> String {
         self.by_name.insert(name.clone(), self.tools.len());
-        self.tools.push(Registered { name: name.clone(), tool, source });
+        self.tools.push(RegisteredTool { name: name.clone(), tool, source });
         name
     }
 
     /// Finds the tool with this registered name.
-    pub fn find(&self, name: &str) -> Option<&Registered> {
+    pub fn find(&self, name: &str) -> Option<&RegisteredTool> {
         self.by_name.get(name).and_then(|index| self.tools.get(*index))
     }
 
@@ -270,7 +270,7 @@ impl Registry {
     }
 
     /// Returns all tools in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Registered> {
+    pub fn iter(&self) -> impl Iterator<Item = &RegisteredTool> {
         self.tools.iter()
     }
 
@@ -322,8 +322,8 @@ object! {
     }
 }
 
-impl From<&Registered> for ToolMetadata {
-    fn from(tool: &Registered) -> Self {
+impl From<&RegisteredTool> for ToolMetadata {
+    fn from(tool: &RegisteredTool) -> Self {
         let mut metadata = Self::new(&*tool.name, &tool.source);
         metadata.description.clone_from(&tool.tool.description);
         metadata.server = tool.source.server().map(Into::into);

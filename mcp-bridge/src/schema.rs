@@ -7,7 +7,7 @@
 //! of a Rust type into one that all clients accept, and reports what was lost. [`Form::read`]
 //! reassembles the answer and validates it against the original schema.
 //!
-//! | in the schema | in the form | [`Loss`] |
+//! | in the schema | in the form | [`SchemaLoss`] |
 //! |---|---|---|
 //! | reference, `allOf` | the resolved schema | |
 //! | `null` as a type or alternative | an optional field | [`LossKind::Nullable`] |
@@ -80,9 +80,9 @@ pub struct Form {
     requested_schema: Raw,
     schema: RequestedSchema,
     fields: Vec<restrict::Field>,
-    losses: Vec<Loss>,
+    losses: Vec<SchemaLoss>,
     #[cfg(feature = "validate")]
-    full: full::Full,
+    full: full::FullValidator,
 }
 
 impl Form {
@@ -91,10 +91,10 @@ impl Form {
     /// # Errors
     /// As for [`restrict`].
     #[cfg(feature = "schemars")]
-    pub fn of<T: schemars::JsonSchema + DeserializeOwned>() -> Result<Self, Violation> {
+    pub fn of<T: schemars::JsonSchema + DeserializeOwned>() -> Result<Self, SchemaViolation> {
         let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
         let schema = generator.root_schema_for::<T>();
-        let schema = Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))?;
+        let schema = Raw::from_value(&schema).map_err(|_| SchemaViolation::new("", "an object"))?;
         restrict::restrict_in_order(&schema, declared::fields_at::<T>)
     }
 
@@ -104,7 +104,7 @@ impl Form {
     }
 
     /// Returns the parts of the original schema that the form does not express.
-    pub fn losses(&self) -> &[Loss] {
+    pub fn losses(&self) -> &[SchemaLoss] {
         &self.losses
     }
 
@@ -174,7 +174,7 @@ impl Form {
 /// A part of a schema that its form does not express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Loss {
+pub struct SchemaLoss {
     /// Location in the schema, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
     /// Kind of the loss.
@@ -205,14 +205,14 @@ pub enum LossKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {pointer}: expected {expected}")]
 #[non_exhaustive]
-pub struct Violation {
+pub struct SchemaViolation {
     /// Location in the schema, a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: String,
     /// The expected schema.
     pub expected: String,
 }
 
-impl Violation {
+impl SchemaViolation {
     pub(crate) fn new(pointer: &str, expected: &str) -> Self {
         Self { pointer: pointer.into(), expected: expected.into() }
     }

@@ -97,10 +97,10 @@ pub use adapt::adapt_outcome;
 #[cfg(feature = "plugin")]
 pub(crate) use ask::input_requests;
 pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
-pub use event::{Outgoing, ServerEvent, ToolCall};
+pub use event::{OutgoingMessage, ServerEvent, ToolCall};
 pub use outcome::CallOutcome;
 pub(crate) use received::ReadParams;
-pub use received::Received;
+pub use received::ReceivedMessage;
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};
 pub use state::StateCodec;
 pub use tasks::tasks_required;
@@ -127,7 +127,7 @@ pub struct Server {
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
     subscriptions: subscriptions::Subscriptions,
-    outgoing: VecDeque<Outgoing>,
+    outgoing: VecDeque<OutgoingMessage>,
     events: VecDeque<ServerEvent>,
 }
 
@@ -162,7 +162,7 @@ struct OpenCall {
 /// The call has ended or never existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the call has ended")]
-pub struct CallNotOpen;
+pub struct ClosedCall;
 
 impl Server {
     /// Maximum number of open calls. Further calls are rejected.
@@ -191,9 +191,9 @@ impl Server {
     }
 
     /// Handles a decoded message. A transport that needs the params of a request decodes it as
-    /// [`Received`] first.
-    pub fn handle_message<'a>(&mut self, message: impl Into<Received<'a>>) {
-        let Received { message, params } = message.into();
+    /// [`ReceivedMessage`] first.
+    pub fn handle_message<'a>(&mut self, message: impl Into<ReceivedMessage<'a>>) {
+        let ReceivedMessage { message, params } = message.into();
         let incoming = self.peer.handle_message(message);
         self.handle_incoming(incoming, params);
     }
@@ -267,10 +267,10 @@ impl Server {
         &mut self,
         request: &RequestId,
         outcome: Result<&Raw, ErrorObject>,
-    ) -> Result<(), CallNotOpen> {
+    ) -> Result<(), ClosedCall> {
         let response = self.peer.respond(request, outcome.map(AsRef::as_ref));
-        let message = Message::from(response.map_err(|_| CallNotOpen)?).into_owned();
-        self.outgoing.push_back(Outgoing { message, related: Some(request.clone()) });
+        let message = Message::from(response.map_err(|_| ClosedCall)?).into_owned();
+        self.outgoing.push_back(OutgoingMessage { message, related: Some(request.clone()) });
         Ok(())
     }
 
@@ -286,7 +286,7 @@ impl Server {
     }
 
     /// Returns the next message to send.
-    pub fn poll_outgoing(&mut self) -> Option<Outgoing> {
+    pub fn poll_outgoing(&mut self) -> Option<OutgoingMessage> {
         self.outgoing.pop_front()
     }
 
@@ -318,7 +318,7 @@ impl Server {
     }
 
     fn send(&mut self, message: Message<'_>, related: Option<RequestId>) {
-        self.outgoing.push_back(Outgoing { message: message.into_owned(), related });
+        self.outgoing.push_back(OutgoingMessage { message: message.into_owned(), related });
     }
 
     fn notify(&mut self, method: &'static str, params: &dyn Wire, related: Option<RequestId>) {

@@ -143,7 +143,8 @@ impl SkillCatalog {
     /// Sets how long clients may cache skills, in milliseconds, and for which users.
     #[must_use]
     pub fn with_caching(mut self, ttl_ms: u64, scope: CacheScope) -> Self {
-        (self.ttl_ms, self.cache_scope) = (ttl_ms, scope);
+        self.ttl_ms = ttl_ms;
+        self.cache_scope = scope;
         self
     }
 

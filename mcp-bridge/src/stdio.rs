@@ -99,7 +99,7 @@ where
     let server = Server::new(options);
     let running = BTreeMap::new();
     let calls = JoinSet::new();
-    let mut served = Served { host, server, running, calls, notices, next_id: 0 };
+    let mut served = StdioConnection { host, server, running, calls, notices, next_id: 0 };
     let mut asked = HashMap::new();
     let mut answers = JoinSet::new();
     let mut lines = Lines::new(Lines::DEFAULT_LIMIT);
@@ -155,26 +155,26 @@ pub async fn refuse(request: Arc<ClientRequest>) -> Result<Raw, ErrorObject> {
 }
 
 /// A call that ran, and its outcome.
-type Ended = (Box<ToolCall>, Result<Turn, SessionError>);
+type CallEnd = (Box<ToolCall>, Result<Turn, SessionError>);
 
 /// A connection that is being served.
-struct Served {
+struct StdioConnection {
     host: Arc<PluginHost>,
     server: Server,
-    running: BTreeMap<CallId, Running>,
-    calls: JoinSet<Ended>,
+    running: BTreeMap<CallId, RunningCall>,
+    calls: JoinSet<CallEnd>,
     notices: mpsc::Sender<(CallId, Notice)>,
     next_id: u64,
 }
 
 /// A call without a response.
-struct Running {
+struct RunningCall {
     task: AbortHandle,
     /// Id of the session while the client is asked.
     session: Option<String>,
 }
 
-impl Served {
+impl StdioConnection {
     /// Handles events until the next request that is not about tools. Returns `None` after the last
     /// event.
     fn next_request(&mut self) -> Option<(RequestId, Box<ClientRequest>, Era)> {
@@ -207,12 +207,12 @@ impl Served {
             let turn = host.handle(&call, &session, "", Some(sink)).await;
             (call, turn)
         });
-        self.running.insert(id, Running { task, session: None });
+        self.running.insert(id, RunningCall { task, session: None });
     }
 
     /// Ends a call that the client cancelled.
     fn cancel(&mut self, id: CallId) {
-        let Some(Running { task, session }) = self.running.remove(&id) else { return };
+        let Some(RunningCall { task, session }) = self.running.remove(&id) else { return };
         task.abort();
         if let Some(session) = session {
             let host = Arc::clone(&self.host);
@@ -224,7 +224,7 @@ impl Served {
     }
 
     /// Responds to a call that ran.
-    fn end(&mut self, ended: Result<Ended, JoinError>) {
+    fn end(&mut self, ended: Result<CallEnd, JoinError>) {
         let (id, outcome) = match ended {
             Ok((call, turn)) => (call.id, outcome(&call, turn)),
             Err(error) => {

@@ -13,7 +13,7 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::TaskSupport;
 use mcp_bridge::plugin::DefinitionError;
-use mcp_bridge::plugin::{Elicited, PluginContext, PluginError, PluginTool};
+use mcp_bridge::plugin::{ElicitResponse, PluginContext, PluginError, PluginTool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -205,9 +205,9 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
     ctx.progress(0.0, Some(3.0), Some("flights found"));
     let message = flight_question(&trip, &list.flights);
     let choice = match ctx.elicit::<PickFlight>(&message, &list).await? {
-        Elicited::Accept(choice) => choice,
-        Elicited::Decline => return Ok(Booking::Declined),
-        Elicited::Cancel => return Ok(Booking::Cancelled),
+        ElicitResponse::Accept(choice) => choice,
+        ElicitResponse::Decline => return Ok(Booking::Declined),
+        ElicitResponse::Cancel => return Ok(Booking::Cancelled),
     };
     let flight = list.flights.into_iter().find(|flight| flight.id == choice.flight_id);
     let flight = flight.ok_or_else(|| PluginError::failed("unknown flight"))?;
@@ -219,9 +219,9 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
     let mut seat = None;
     for _ in 0..SEAT_ATTEMPTS {
         let choice = match ctx.elicit::<PickSeat>(&message, &map).await? {
-            Elicited::Accept(choice) => choice,
-            Elicited::Decline => return Ok(Booking::Declined),
-            Elicited::Cancel => return Ok(Booking::Cancelled),
+            ElicitResponse::Accept(choice) => choice,
+            ElicitResponse::Decline => return Ok(Booking::Declined),
+            ElicitResponse::Cancel => return Ok(Booking::Cancelled),
         };
         let chosen = format!("{}{:?}", choice.row, choice.seat);
         if !map.taken_seats.contains(&chosen) {

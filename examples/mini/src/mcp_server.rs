@@ -11,7 +11,7 @@ use clap::Parser;
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
-    DefinitionError, Elicited, NoElicitations, PluginContext, PluginError, PluginTool,
+    DefinitionError, ElicitResponse, NoElicitations, PluginContext, PluginError, PluginTool,
 };
 use mcp_bridge_http::{Endpoint, EndpointOptions, PluginService, router};
 use schemars::JsonSchema;
@@ -114,10 +114,10 @@ elicitations! {
 async fn order_tea(order: Order, context: PluginContext<OrderTea>) -> Result<String, PluginError> {
     // The call waits here. With a client since 2026-07-28 it ends, and runs again with the answer.
     match context.elicit::<SelectTea>("Which tea?", &order).await? {
-        Elicited::Accept(Selection { tea, milk }) => {
+        ElicitResponse::Accept(Selection { tea, milk }) => {
             let with = if milk { "with" } else { "without" };
             Ok(format!("Ordered {} × {tea} {with} milk", order.cups))
         }
-        Elicited::Decline | Elicited::Cancel => Ok("Ordered nothing".to_owned()),
+        ElicitResponse::Decline | ElicitResponse::Cancel => Ok("Ordered nothing".to_owned()),
     }
 }

@@ -10,8 +10,8 @@ use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::{ElicitAction, ElicitResult};
 use mcp_bridge::mcp::tools::{CallToolResult, ListToolsResult};
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginHost, PluginTool, Resumption,
-    SuspendPolicy, Turn,
+    ElicitResponse, MemoryStore, NewCall, Outcome, PluginContext, PluginHost, PluginTool,
+    Resumption, SuspendPolicy, Turn,
 };
 use mcp_bridge::seal::{SealedStates, StateKey};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -165,7 +165,9 @@ async fn ask(
     let first = ctx.elicit::<First>("First?", &Nothing {}).await?;
     let second = ctx.elicit::<Second>("Second?", &Nothing {}).await?;
     match (first, second) {
-        (Elicited::Accept(first), Elicited::Accept(second)) => Ok(first.text + &second.text),
+        (ElicitResponse::Accept(first), ElicitResponse::Accept(second)) => {
+            Ok(first.text + &second.text)
+        }
         _ => Ok(String::new()),
     }
 }

@@ -1,10 +1,10 @@
 //! A client for servers of both generations, over HTTP or pipes.
 use crate::call_event::CallEvent;
 use crate::exchange::Link;
-use crate::happened::Happened;
 use crate::sign_in::SignIn;
 use crate::transport::{Http, Pipes, Transport};
-use crate::upstream::{CALL_EVENTS, Command, Opening, Upstream};
+use crate::transport_event::TransportEvent;
+use crate::upstream::{CALL_EVENTS, Command, NewRequest, Upstream};
 use async_trait::async_trait;
 use futures::stream::FuturesUnordered;
 use futures::{Stream, StreamExt};
@@ -66,7 +66,8 @@ impl McpClient {
         sign_in: Option<Arc<SignIn>>,
     ) -> Result<Self, ConnectError> {
         let link = Link { http, url: url.to_owned(), sign_in };
-        let transport = |happened| Transport::Http(Box::new(Http::new(link, happened)));
+        let transport =
+            |transport_events| Transport::Http(Box::new(Http::new(link, transport_events)));
         Self::start(options, handler, transport).await
     }
 
@@ -81,14 +82,15 @@ impl McpClient {
         options: ClientOptions,
         handler: Arc<dyn Handler>,
     ) -> Result<Self, ConnectError> {
-        let transport = |happened| Transport::Pipes(Pipes::new(incoming, send, happened));
+        let transport =
+            |transport_events| Transport::Pipes(Pipes::new(incoming, send, transport_events));
         Self::start(options, handler, transport).await
     }
 
     async fn start(
         options: ClientOptions,
         handler: Arc<dyn Handler>,
-        transport: impl FnOnce(mpsc::Sender<Happened>) -> Transport,
+        transport: impl FnOnce(mpsc::Sender<TransportEvent>) -> Transport,
     ) -> Result<Self, ConnectError> {
         let (commands, queue) = mpsc::channel(64);
         let (ready, is_ready) = oneshot::channel();
@@ -195,7 +197,7 @@ impl McpClient {
     /// # Errors
     /// Returns an error if the call cannot be sent.
     pub async fn open(&self, params: CallParams) -> Result<OpenCall, CallError> {
-        self.begin(Opening::Call(params)).await
+        self.begin(NewRequest::Call(params)).await
     }
 
     /// Starts a request that is no tool call. The caller answers the requests of the server.
@@ -204,10 +206,10 @@ impl McpClient {
     /// Returns an error if the request cannot be sent, or the version of the server does not define
     /// the method.
     pub async fn open_request(&self, request: ClientRequest) -> Result<OpenCall, CallError> {
-        self.begin(Opening::Request(request)).await
+        self.begin(NewRequest::Request(request)).await
     }
 
-    async fn begin(&self, opening: Opening) -> Result<OpenCall, CallError> {
+    async fn begin(&self, opening: NewRequest) -> Result<OpenCall, CallError> {
         let (sender, events) = mpsc::channel(CALL_EVENTS);
         let (reply, opened) = oneshot::channel();
         self.send(Command::Open(Box::new(opening), sender, reply)).await?;

@@ -1,7 +1,7 @@
 //! State of one client: a session up to 2025-11-25, a single request since then.
 use crate::endpoint_options::EndpointOptions;
 use crate::service::{CallContext, RequestContext, Service};
-use crate::stream::{Gone, MessageStream, Reader};
+use crate::stream::{ExpiredEvents, MessageStream, Reader};
 use futures::FutureExt;
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId};
@@ -9,7 +9,9 @@ use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::cancellation::CancelledNotificationParams;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::tasks::Task;
-use mcp_bridge::server::{CallId, CallOutcome, Outgoing, Received, Server, ServerEvent, ToolCall};
+use mcp_bridge::server::{
+    CallId, CallOutcome, OutgoingMessage, ReceivedMessage, Server, ServerEvent, ToolCall,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::IpAddr;
@@ -120,7 +122,7 @@ impl Connection {
     /// Returns an error if the id is in use.
     pub(crate) fn take(
         &self,
-        received: Received<'_>,
+        received: ReceivedMessage<'_>,
     ) -> Result<Option<Arc<MessageStream>>, IdInUse> {
         let mut state = self.state();
         let now = Instant::now();
@@ -303,7 +305,7 @@ impl Connection {
     }
 
     /// Returns a reader of the messages without a request.
-    pub(crate) fn listen(&self) -> Result<Reader, Gone> {
+    pub(crate) fn listen(&self) -> Result<Reader, ExpiredEvents> {
         let state = self.state();
         state.standalone.read(None)
     }
@@ -312,14 +314,14 @@ impl Connection {
     ///
     /// # Errors
     /// Returns an error if the event does not exist or is no longer kept.
-    pub(crate) fn resume(&self, event: &str) -> Result<Reader, Gone> {
-        let (stream, after) = event.split_once('-').ok_or(Gone)?;
+    pub(crate) fn resume(&self, event: &str) -> Result<Reader, ExpiredEvents> {
+        let (stream, after) = event.split_once('-').ok_or(ExpiredEvents)?;
         let (Ok(stream), Ok(after)) = (stream.parse::<u64>(), after.parse()) else {
-            return Err(Gone);
+            return Err(ExpiredEvents);
         };
         let state = self.state();
         let all = state.open.values().chain(&state.ended).chain([&state.standalone]);
-        let found = all.into_iter().find(|it| it.number == stream).ok_or(Gone)?;
+        let found = all.into_iter().find(|it| it.number == stream).ok_or(ExpiredEvents)?;
         found.read(Some(after))
     }
 
@@ -357,7 +359,7 @@ impl Connection {
 
 impl State {
     /// Appends a message to its stream.
-    fn send(&mut self, outgoing: &Outgoing) {
+    fn send(&mut self, outgoing: &OutgoingMessage) {
         let mut line = Vec::new();
         outgoing.message.as_message().to_line(&mut line);
         // JSON is valid UTF-8.

@@ -19,7 +19,7 @@ use mcp_bridge::http::PROTOCOL_VERSION;
 use mcp_bridge::mcp::base::{Era, ProtocolVersion};
 use mcp_bridge::mcp::subscriptions::ServerChange;
 use mcp_bridge::mcp::tasks::Task;
-use mcp_bridge::server::Received;
+use mcp_bridge::server::ReceivedMessage;
 use reply::{error_response, not_allowed, refuse};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -183,7 +183,7 @@ impl Endpoint {
             return refuse(StatusCode::BAD_REQUEST, "the body is not UTF-8");
         };
         let message = match Message::decode(text) {
-            Ok(message) => Received::from(message),
+            Ok(message) => ReceivedMessage::from(message),
             Err(error) => {
                 let problem = ErrorObject::new(error.code(), error.to_string());
                 return error_response(StatusCode::BAD_REQUEST, error.id(), &problem);

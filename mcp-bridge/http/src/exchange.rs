@@ -1,8 +1,8 @@
 //! A request to a server until its response, across interruptions of the stream.
 use crate::event_stream::{EventStream, MAX_EVENT};
 use crate::failure::failure;
-use crate::happened::Happened;
 use crate::sign_in::SignIn;
+use crate::transport_event::TransportEvent;
 use futures::StreamExt;
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, peek};
 use mcp_bridge::client::UpstreamCall;
@@ -50,7 +50,7 @@ pub(crate) struct Exchange {
     pub(crate) headers: HeaderMap,
     /// Whether streams can be resumed.
     pub(crate) is_old: bool,
-    pub(crate) happened: mpsc::Sender<Happened>,
+    pub(crate) transport_events: mpsc::Sender<TransportEvent>,
 }
 
 impl Exchange {
@@ -73,7 +73,7 @@ impl Exchange {
             self.take(String::from_utf8_lossy(&line).into_owned()).await;
         }
         if is_lost {
-            let _ended = self.happened.send(Happened::Closed).await;
+            let _ended = self.transport_events.send(TransportEvent::Closed).await;
         }
     }
 
@@ -104,7 +104,7 @@ impl Exchange {
     async fn read(&self, response: Response) -> Result<(), String> {
         let status = response.status();
         if let Some(session) = response.headers().get(SESSION_ID) {
-            let _ended = self.happened.send(Happened::Session(session.clone())).await;
+            let _ended = self.transport_events.send(TransportEvent::Session(session.clone())).await;
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
@@ -167,7 +167,7 @@ impl Exchange {
     }
 
     async fn take(&self, line: String) {
-        let _ended = self.happened.send(Happened::Line(line, self.call)).await;
+        let _ended = self.transport_events.send(TransportEvent::Line(line, self.call)).await;
     }
 }
 

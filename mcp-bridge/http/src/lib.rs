@@ -107,8 +107,6 @@ mod exchange;
 mod failure;
 mod guard;
 #[cfg(feature = "client")]
-mod happened;
-#[cfg(feature = "client")]
 mod loopback;
 mod plugins;
 mod random;
@@ -127,6 +125,8 @@ mod stream;
 mod tasks;
 #[cfg(feature = "client")]
 mod transport;
+#[cfg(feature = "client")]
+mod transport_event;
 #[cfg(feature = "client")]
 mod upstream;
 

@@ -37,11 +37,11 @@ const READ_TIME: usize = 1000;
 /// It renews a key that shows that it is alive, reads its own stream, and writes to the streams of
 /// others. Unlike a channel, a stream keeps messages while its reader is disconnected.
 pub struct RedisOwner {
-    shared: Arc<Shared>,
+    shared: Arc<OwnerState>,
     tasks: [AbortHandle; 2],
 }
 
-struct Shared {
+struct OwnerState {
     host: Arc<PluginHost>,
     connection: ConnectionManager,
     prefix: String,
@@ -50,11 +50,11 @@ struct Shared {
     endpoint: String,
     /// Expiry of the key that shows that the program is alive.
     lifetime: Duration,
-    waiting: Mutex<BTreeMap<String, Waiting>>,
+    waiting: Mutex<BTreeMap<String, LocalCaller>>,
 }
 
 /// A local caller that waits for the outcome of a forwarded answer.
-struct Waiting {
+struct LocalCaller {
     reply: oneshot::Sender<ForwardedTurn>,
     notices: Option<NoticeSink>,
 }
@@ -94,7 +94,7 @@ impl RedisOwner {
         let owner = owner.into();
         let endpoint = endpoint.into();
         let waiting = Mutex::default();
-        let shared = Shared { host, connection, prefix, owner, endpoint, lifetime, waiting };
+        let shared = OwnerState { host, connection, prefix, owner, endpoint, lifetime, waiting };
         let shared = Arc::new(shared);
         shared.live().await?;
         let living = Arc::clone(&shared);
@@ -136,8 +136,8 @@ fn failed(error: impl fmt::Display) -> SessionError {
     SessionError::Store(StoreError::Failed(error.to_string()))
 }
 
-impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
+impl OwnerState {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, LocalCaller>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -174,8 +174,8 @@ impl Shared {
         let body = body.map_err(failed)?;
         let id = random_id().map_err(failed)?;
         let (reply, mut answer) = oneshot::channel();
-        self.waiting().insert(id.clone(), Waiting { reply, notices });
-        let _forgotten = Forgotten { shared: self, id: &id };
+        self.waiting().insert(id.clone(), LocalCaller { reply, notices });
+        let _forgotten = CallerGuard { shared: self, id: &id };
         let mut is_sent = false;
         loop {
             let lives: bool =
@@ -303,12 +303,12 @@ impl Shared {
 }
 
 /// Removes a waiting caller when it is dropped.
-struct Forgotten<'a> {
-    shared: &'a Shared,
+struct CallerGuard<'a> {
+    shared: &'a OwnerState,
     id: &'a str,
 }
 
-impl Drop for Forgotten<'_> {
+impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
         self.shared.waiting().remove(self.id);
     }

@@ -50,7 +50,7 @@ impl fmt::Debug for Replicas {
 }
 
 /// Outcome of forwarding a request.
-pub(crate) enum Forwarded {
+pub(crate) enum ForwardOutcome {
     Response(Response),
     /// The program that had the session has ended.
     Ended,
@@ -82,24 +82,24 @@ impl Replicas {
     }
 
     /// Forwards a request to a program.
-    pub(crate) async fn forward(&self, program: &str, parts: Parts, body: Bytes) -> Forwarded {
+    pub(crate) async fn forward(&self, program: &str, parts: Parts, body: Bytes) -> ForwardOutcome {
         let url = match self.directory.endpoint_of(program).await {
             Ok(Some(url)) => url,
-            Ok(None) => return Forwarded::Ended,
+            Ok(None) => return ForwardOutcome::Ended,
             Err(error) => {
                 tracing::warn!(%error, program, "failed to find the program of a session");
-                return Forwarded::Failed;
+                return ForwardOutcome::Failed;
             }
         };
         let request = self.http.request(parts.method, url).headers(end_to_end(parts.headers));
         match request.header(FORWARDED, "1").body(body).send().await {
-            Ok(response) => Forwarded::Response(returned(response)),
+            Ok(response) => ForwardOutcome::Response(returned(response)),
             // The entry in the directory outlives a killed program for some time.
-            Err(error) if error.is_connect() => Forwarded::Ended,
+            Err(error) if error.is_connect() => ForwardOutcome::Ended,
             Err(error) => {
                 let error = failure(error);
                 tracing::warn!(error, program, "failed to forward the request of a session");
-                Forwarded::Failed
+                ForwardOutcome::Failed
             }
         }
     }

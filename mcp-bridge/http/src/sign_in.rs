@@ -90,7 +90,7 @@ pub struct SignIn {
     user: User,
     signer: Option<Arc<dyn ProofSigner>>,
     authorizer: Mutex<Authorizer>,
-    waited: StdMutex<Waited>,
+    waited: StdMutex<SignInTime>,
 }
 
 /// The way to the user.
@@ -102,7 +102,7 @@ enum User {
 
 /// Time spent in sign-ins.
 #[derive(Default)]
-struct Waited {
+struct SignInTime {
     total: Duration,
     /// Start of the sign-in in progress.
     since: Option<Instant>,
@@ -211,7 +211,8 @@ impl SignIn {
             if sign_ins == MAX_SIGN_INS || !is_challenge {
                 return Ok(response);
             }
-            (sign_ins, is_repeated) = (sign_ins + 1, false);
+            sign_ins = sign_ins + 1;
+            is_repeated = false;
             let renewal = self.clone().renew(authorization, status, header.map(str::to_owned));
             let renewed = match &self.user {
                 User::Browser(_) | User::None(_) => renewal.await,
@@ -239,7 +240,7 @@ impl SignIn {
         {
             return Ok(());
         }
-        let _waiting = Waiting::new(&self.waited);
+        let _waiting = SignInTimer::new(&self.waited);
         authorizer.handle_challenge(status, header, random()?);
         loop {
             match (self.perform(&mut authorizer).await?, &self.user) {
@@ -355,16 +356,16 @@ fn random() -> Result<[u8; 64], AuthError> {
 }
 
 /// Measures the time of a sign-in until it ends or its future is dropped.
-struct Waiting<'a>(&'a StdMutex<Waited>);
+struct SignInTimer<'a>(&'a StdMutex<SignInTime>);
 
-impl<'a> Waiting<'a> {
-    fn new(waited: &'a StdMutex<Waited>) -> Self {
+impl<'a> SignInTimer<'a> {
+    fn new(waited: &'a StdMutex<SignInTime>) -> Self {
         waited.lock().unwrap_or_else(PoisonError::into_inner).since = Some(Instant::now());
         Self(waited)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for SignInTimer<'_> {
     fn drop(&mut self) {
         let mut waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = waited.since.take().map(|since| since.elapsed()).unwrap_or_default();

@@ -34,7 +34,7 @@ struct Log {
 
 /// The requested events are no longer kept.
 #[derive(Debug)]
-pub(crate) struct Gone;
+pub(crate) struct ExpiredEvents;
 
 impl MessageStream {
     pub(crate) fn new(number: u64) -> Self {
@@ -77,11 +77,11 @@ impl MessageStream {
     ///
     /// # Errors
     /// Returns an error if some of the messages are no longer kept.
-    pub(crate) fn read(self: &Arc<Self>, after: Option<u64>) -> Result<Reader, Gone> {
+    pub(crate) fn read(self: &Arc<Self>, after: Option<u64>) -> Result<Reader, ExpiredEvents> {
         let mut log = self.log();
         let after = after.unwrap_or(log.read.max(log.dropped));
         if after < log.dropped {
-            return Err(Gone);
+            return Err(ExpiredEvents);
         }
         log.reader += 1;
         let id = log.reader;

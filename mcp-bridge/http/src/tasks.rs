@@ -15,7 +15,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 
 /// How a run of a task starts.
-enum Begin {
+enum TaskStart {
     Started(Box<StartedTask>),
     Answered,
 }
@@ -44,7 +44,7 @@ impl PluginService {
         match self.host.start_task(new).await {
             Ok(started) => {
                 let task = started.task.clone();
-                let begin = Begin::Started(Box::new(started));
+                let begin = TaskStart::Started(Box::new(started));
                 self.spawn(id, tool, principal, call.capabilities.clone(), begin);
                 CallOutcome::Task(Box::new(task))
             }
@@ -107,7 +107,7 @@ impl PluginService {
     }
 
     fn go_on(&self, id: &str, tool: &str, principal: &str, capabilities: ClientCapabilities) {
-        self.spawn(id, tool, principal, capabilities, Begin::Answered);
+        self.spawn(id, tool, principal, capabilities, TaskStart::Answered);
     }
 
     /// Runs a task in the background. Has no effect if the task is already running.
@@ -117,7 +117,7 @@ impl PluginService {
         tool: &str,
         principal: &str,
         capabilities: ClientCapabilities,
-        begin: Begin,
+        begin: TaskStart,
     ) {
         let mut running = self.tasks.running();
         running.retain(|_, task| !task.is_finished());
@@ -143,10 +143,10 @@ impl PluginService {
     }
 
     /// Runs a task until it waits or ends. Returns the reason why it cannot continue.
-    async fn run(&self, id: &str, caller: &Caller<'_>, begin: Begin) -> Option<ErrorObject> {
+    async fn run(&self, id: &str, caller: &Caller<'_>, begin: TaskStart) -> Option<ErrorObject> {
         let turn = match begin {
-            Begin::Started(started) => self.host.run_task(*started, None).await,
-            Begin::Answered => {
+            TaskStart::Started(started) => self.host.run_task(*started, None).await,
+            TaskStart::Answered => {
                 let resumption = PluginHost::task_resumption(id, caller.tool, caller.principal);
                 self.resume(resumption, None).await
             }

@@ -1,6 +1,6 @@
 //! Transports of a client: Streamable HTTP, or the pipes of a process.
 use crate::exchange::{Exchange, Link};
-use crate::happened::Happened;
+use crate::transport_event::TransportEvent;
 use futures::future::Shared;
 use futures::{FutureExt, Stream, StreamExt};
 use jsonrpc_core::framing::Lines;
@@ -120,7 +120,7 @@ impl Pipes {
     pub(crate) fn new<B: AsRef<[u8]> + Send>(
         incoming: impl Stream<Item = io::Result<B>> + Send + 'static,
         send: impl FnMut(Vec<u8>) -> io::Result<()> + Send + 'static,
-        happened: mpsc::Sender<Happened>,
+        transport_events: mpsc::Sender<TransportEvent>,
     ) -> Self {
         let reader = tokio::spawn(async move {
             let mut incoming = Box::pin(incoming);
@@ -130,17 +130,17 @@ impl Pipes {
                 let mut read = Vec::new();
                 while let Some(line) = lines.next() {
                     read.push(match line {
-                        Ok(line) => Happened::Line(line.to_owned(), None),
-                        Err(error) => Happened::BadLine(error),
+                        Ok(line) => TransportEvent::Line(line.to_owned(), None),
+                        Err(error) => TransportEvent::BadLine(error),
                     });
                 }
                 for line in read {
-                    if happened.send(line).await.is_err() {
+                    if transport_events.send(line).await.is_err() {
                         return;
                     }
                 }
             }
-            let _ended = happened.send(Happened::Closed).await;
+            let _ended = transport_events.send(TransportEvent::Closed).await;
         });
         Self { send: Box::new(send), reader: reader.abort_handle() }
     }
@@ -149,7 +149,7 @@ impl Pipes {
 /// Streamable HTTP.
 pub(crate) struct Http {
     link: Arc<Link>,
-    happened: mpsc::Sender<Happened>,
+    transport_events: mpsc::Sender<TransportEvent>,
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
     tools: BTreeMap<String, Tool>,
@@ -168,10 +168,10 @@ impl Drop for Http {
 }
 
 impl Http {
-    pub(crate) fn new(link: Link, happened: mpsc::Sender<Happened>) -> Self {
+    pub(crate) fn new(link: Link, transport_events: mpsc::Sender<TransportEvent>) -> Self {
         Self {
             link: Arc::new(link),
-            happened,
+            transport_events,
             session: None,
             version: None,
             tools: BTreeMap::new(),
@@ -198,15 +198,22 @@ impl Http {
         let id = message.id().filter(|_| matches!(message.kind(), Kind::Request)).cloned();
         match id {
             Some(id) => {
-                let happened = self.happened.clone();
-                let exchange =
-                    Exchange { link, id: Some(id.clone()), call, headers, is_old, happened };
+                let transport_events = self.transport_events.clone();
+                let exchange = Exchange {
+                    link,
+                    id: Some(id.clone()),
+                    call,
+                    headers,
+                    is_old,
+                    transport_events,
+                };
                 let earlier = self.level.clone();
                 let mut end = None;
                 let builder = match message.method() == Some("logging/setLevel") {
                     true => {
                         let (sender, ended) = oneshot::channel::<()>();
-                        (end, self.level) = (Some(sender), Some(ended.shared()));
+                        end = Some(sender);
+                        self.level = Some(ended.shared());
                         builder.timeout(PATIENCE)
                     }
                     false => builder,
@@ -239,12 +246,12 @@ impl Http {
         }
         let link = Arc::clone(&self.link);
         let headers = self.session_headers();
-        let happened = self.happened.clone();
+        let transport_events = self.transport_events.clone();
         let id = None;
         let call = None;
         let is_old = true;
         let (opened, is_open) = oneshot::channel();
-        let exchange = Exchange { link, id, call, headers, is_old, happened };
+        let exchange = Exchange { link, id, call, headers, is_old, transport_events };
         self.listener = Some(tokio::spawn(exchange.listen(opened)).abort_handle());
         // Requests that are sent before the stream is open may be lost.
         let _not_waited_for = tokio::time::timeout(LISTENING, is_open).await;

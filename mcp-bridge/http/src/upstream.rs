@@ -1,12 +1,12 @@
 //! The background task of a client: exchanges messages with the server over its transport.
 use crate::call_event::CallEvent;
-use crate::happened::Happened;
 use crate::transport::Transport;
+use crate::transport_event::TransportEvent;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{
     BadTool, CallError, CallParams, Client, ClientEvent, ClientOptions, ConnectError, ListedTools,
-    NotSent, ServerDescription, UpstreamCall,
+    SendRequestError, ServerDescription, UpstreamCall,
 };
 use mcp_bridge::http::param_headers;
 use mcp_bridge::mcp::dispatch::ClientRequest;
@@ -36,7 +36,11 @@ const MAX_SUBSCRIBE_AGAIN: Duration = Duration::from_secs(60);
 pub(crate) enum Command {
     List(oneshot::Sender<Result<ListedTools, CallError>>),
     /// Starts a call or another request; its events go to the sender.
-    Open(Box<Opening>, mpsc::Sender<CallEvent>, oneshot::Sender<Result<UpstreamCall, CallError>>),
+    Open(
+        Box<NewRequest>,
+        mpsc::Sender<CallEvent>,
+        oneshot::Sender<Result<UpstreamCall, CallError>>,
+    ),
     Answer(UpstreamCall, Vec<(String, Result<Raw, ErrorObject>)>),
     /// Replaces the changes that the server reports.
     Subscribe(SubscriptionFilter),
@@ -44,19 +48,19 @@ pub(crate) enum Command {
 
 /// What a command starts.
 #[derive(Debug)]
-pub(crate) enum Opening {
+pub(crate) enum NewRequest {
     Call(CallParams),
     Request(ClientRequest),
 }
 
 /// The receiver of a call.
-struct Waiting {
+struct CallReceiver {
     events: mpsc::Sender<CallEvent>,
     /// Detects that the receiver was dropped.
     watch: AbortHandle,
 }
 
-impl Drop for Waiting {
+impl Drop for CallReceiver {
     fn drop(&mut self) {
         self.watch.abort();
     }
@@ -66,10 +70,10 @@ impl Drop for Waiting {
 pub(crate) struct Upstream {
     transport: Transport,
     client: Client,
-    happened: mpsc::Sender<Happened>,
-    news: mpsc::Receiver<Happened>,
+    transport_events: mpsc::Sender<TransportEvent>,
+    news: mpsc::Receiver<TransportEvent>,
     lists: Vec<oneshot::Sender<Result<ListedTools, CallError>>>,
-    calls: BTreeMap<UpstreamCall, Waiting>,
+    calls: BTreeMap<UpstreamCall, CallReceiver>,
     changes: broadcast::Sender<ServerChange>,
     subscription: Subscription,
     began: Instant,
@@ -92,13 +96,13 @@ impl Upstream {
     pub(crate) fn new(
         options: ClientOptions,
         changes: broadcast::Sender<ServerChange>,
-        transport: impl FnOnce(mpsc::Sender<Happened>) -> Transport,
+        transport: impl FnOnce(mpsc::Sender<TransportEvent>) -> Transport,
     ) -> Self {
-        let (happened, news) = mpsc::channel(64);
+        let (transport_events, news) = mpsc::channel(64);
         Self {
-            transport: transport(happened.clone()),
+            transport: transport(transport_events.clone()),
             client: Client::new(options),
-            happened,
+            transport_events,
             news,
             lists: Vec::new(),
             calls: BTreeMap::new(),
@@ -134,7 +138,7 @@ impl Upstream {
                     None => break,
                 },
                 // This side holds a sender, so the channel stays open.
-                Some(happened) = self.news.recv() => is_open = self.happened(happened),
+                Some(event) = self.news.recv() => is_open = self.handle_transport(event),
                 () = due => {
                     self.client.handle_timeout(self.now());
                     self.subscribe_again();
@@ -167,8 +171,8 @@ impl Upstream {
             }
             Command::Open(opening, events, reply) => {
                 let opened = match *opening {
-                    Opening::Call(params) => self.client.call(params),
-                    Opening::Request(request) => self.client.request(&request),
+                    NewRequest::Call(params) => self.client.call(params),
+                    NewRequest::Request(request) => self.client.request(&request),
                 };
                 match opened {
                     Ok(call) => {
@@ -222,26 +226,26 @@ impl Upstream {
     }
 
     /// Registers the receiver of a call. The call is cancelled when the receiver is dropped.
-    fn watch(&self, call: UpstreamCall, events: mpsc::Sender<CallEvent>) -> Waiting {
-        let happened = self.happened.clone();
+    fn watch(&self, call: UpstreamCall, events: mpsc::Sender<CallEvent>) -> CallReceiver {
+        let transport_events = self.transport_events.clone();
         let watched = events.clone();
         let watch = tokio::spawn(async move {
             watched.closed().await;
-            let _ended = happened.send(Happened::Abandoned(call)).await;
+            let _ended = transport_events.send(TransportEvent::Abandoned(call)).await;
         });
-        Waiting { events, watch: watch.abort_handle() }
+        CallReceiver { events, watch: watch.abort_handle() }
     }
 
-    fn happened(&mut self, happened: Happened) -> bool {
-        match happened {
-            Happened::Abandoned(call) => {
+    fn handle_transport(&mut self, event: TransportEvent) -> bool {
+        match event {
+            TransportEvent::Abandoned(call) => {
                 let _ended = self.client.cancel(call);
                 self.calls.remove(&call);
             }
-            Happened::Line(line, related) => self.client.handle_line(Ok(&line), related),
-            Happened::BadLine(error) => self.client.handle_line(Err(error), None),
-            Happened::Session(session) => self.transport.handle_session(session),
-            Happened::Closed => return false,
+            TransportEvent::Line(line, related) => self.client.handle_line(Ok(&line), related),
+            TransportEvent::BadLine(error) => self.client.handle_line(Err(error), None),
+            TransportEvent::Session(session) => self.transport.handle_session(session),
+            TransportEvent::Closed => return false,
         }
         true
     }
@@ -328,7 +332,7 @@ impl Upstream {
 
     /// Passes an event that is dropped if the receiver is behind.
     fn notify_if_read(&self, call: UpstreamCall, event: CallEvent) {
-        let has_room = |waiting: &&Waiting| waiting.events.capacity() > RESERVED;
+        let has_room = |waiting: &&CallReceiver| waiting.events.capacity() > RESERVED;
         if self.calls.get(&call).filter(has_room).is_some() {
             self.notify(call, event);
         }
@@ -368,9 +372,9 @@ impl Upstream {
     }
 }
 
-fn not_sent(error: NotSent) -> CallError {
+fn not_sent(error: SendRequestError) -> CallError {
     match error {
-        NotSent::Version => {
+        SendRequestError::Version => {
             CallError::Refused(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
         }
         _ => CallError::Silent,

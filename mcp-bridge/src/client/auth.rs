@@ -77,7 +77,7 @@ pub use dpop::{DpopKey, DpopProof};
 pub use error::AuthError;
 pub use grant::{AssertionRequest, Grant};
 use sign_in::Secrets;
-use step::{Begun, Step};
+use step::{SignInStart, Step};
 
 /// Identity of a client for [`Authorizer`].
 #[derive(Clone, Debug)]
@@ -255,7 +255,7 @@ impl Authorizer {
             None => discovery::resource_metadata(&self.server),
         };
         let begun =
-            Begun { challenge, needs_scopes: status == 403, secrets: Secrets::new(&random) };
+            SignInStart { challenge, needs_scopes: status == 403, secrets: Secrets::new(&random) };
         self.request = None;
         self.events.clear();
         let next = self.fetch(&mut places, AuthError::NoResourceMetadata);

@@ -1,8 +1,9 @@
 //! Tool calls of a client, and what other requests share with them.
 use super::outcome::{read_result, without_error};
-use super::tasks::Polled;
+use super::tasks::PolledTask;
 use super::{
-    CallError, CallParams, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall,
+    CallError, CallParams, Client, ClientEvent, ConnectionState, RequestPurpose, SendRequestError,
+    UpstreamCall,
 };
 use crate::mcp::base::{Era, RequestMetaObject};
 use crate::mcp::dispatch::ServerRequest;
@@ -23,7 +24,7 @@ const TOOLS_CALL: &str = "tools/call";
 /// A call or another request that has not ended.
 #[derive(Debug)]
 pub(super) struct OpenCall {
-    pub(super) sent: Sent,
+    pub(super) sent: CallRequest,
     /// The current request. `None` while the call waits for input, from 2026-07-28.
     pub(super) request: Option<RequestId>,
     /// Number of times that the call requested input.
@@ -35,12 +36,12 @@ pub(super) struct OpenCall {
     /// Methods of the requested input, by key. Since 2026-07-28.
     needed: Vec<(String, String)>,
     /// The task that the call became. Since 2026-07-28.
-    pub(super) task: Option<Polled>,
+    pub(super) task: Option<PolledTask>,
 }
 
 /// A request that is sent, and sent again with each answer.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct CallRequest {
     pub(super) method: String,
     /// The params, without the members that follow.
     pub(super) members: Extra,
@@ -51,7 +52,7 @@ pub(super) struct Sent {
     pub(super) responses: Vec<(String, Raw)>,
 }
 
-impl From<CallParams> for Sent {
+impl From<CallParams> for CallRequest {
     fn from(params: CallParams) -> Self {
         let mut members = Extra::new();
         members.insert("name", Raw::of(&params.name));
@@ -68,8 +69,12 @@ impl From<CallParams> for Sent {
     }
 }
 
-fn insert<T: Serialize>(members: &mut Extra, name: &str, value: &T) -> Result<(), NotSent> {
-    members.insert(name, Raw::from_value(value).map_err(|_| NotSent::NotReady)?);
+fn insert<T: Serialize>(
+    members: &mut Extra,
+    name: &str,
+    value: &T,
+) -> Result<(), SendRequestError> {
+    members.insert(name, Raw::from_value(value).map_err(|_| SendRequestError::NotReady)?);
     Ok(())
 }
 
@@ -81,13 +86,13 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the client is not ready or has too many open calls.
-    pub fn call(&mut self, params: CallParams) -> Result<UpstreamCall, NotSent> {
+    pub fn call(&mut self, params: CallParams) -> Result<UpstreamCall, SendRequestError> {
         self.open(params.into())
     }
 
-    pub(super) fn open(&mut self, sent: Sent) -> Result<UpstreamCall, NotSent> {
+    pub(super) fn open(&mut self, sent: CallRequest) -> Result<UpstreamCall, SendRequestError> {
         if self.calls.len() >= Self::MAX_CALLS {
-            return Err(NotSent::Full);
+            return Err(SendRequestError::Full);
         }
         let call = UpstreamCall(self.next_call);
         let request = self.send_call(call, &sent)?;
@@ -105,7 +110,11 @@ impl Client {
         Ok(call)
     }
 
-    fn send_call(&mut self, call: UpstreamCall, sent: &Sent) -> Result<RequestId, NotSent> {
+    fn send_call(
+        &mut self,
+        call: UpstreamCall,
+        sent: &CallRequest,
+    ) -> Result<RequestId, SendRequestError> {
         let mut meta = RequestMetaObject::read(sent.meta.as_ref()).unwrap_or_default();
         let current = self.log_level.as_ref();
         if self.era() == Some(Era::Legacy)
@@ -116,7 +125,7 @@ impl Client {
             self.set_log_level(level.clone())?;
         }
         let ConnectionState::Ready { era, version } = &self.state else {
-            return Err(NotSent::NotReady);
+            return Err(SendRequestError::NotReady);
         };
         let token = i64::try_from(call.0).ok().filter(|_| sent.wants_progress);
         meta.progress_token = token.map(RequestId::from);
@@ -136,14 +145,16 @@ impl Client {
             Some(self.request_meta(version, Some(&meta.to_meta())))
         } else {
             // These members belong to the newer generation.
-            (meta.protocol_version, meta.client_capabilities) = (None, None);
-            (meta.client_info, meta.log_level) = (None, None);
+            meta.protocol_version = None;
+            meta.client_capabilities = None;
+            meta.client_info = None;
+            meta.log_level = None;
             (meta != RequestMetaObject::new()).then(|| meta.to_meta())
         };
         if let Some(meta) = meta {
             insert(&mut params, "_meta", &meta)?;
         }
-        self.transmit(Pending::Call(call), &sent.method, &params, sent.deadline)
+        self.transmit(RequestPurpose::Call(call), &sent.method, &params, sent.deadline)
     }
 
     /// Continues a call with answers to the input that it needs, by key.
@@ -160,8 +171,8 @@ impl Client {
         &mut self,
         call: UpstreamCall,
         responses: Vec<(String, Result<Raw, ErrorObject>)>,
-    ) -> Result<(), NotSent> {
-        let open = self.calls.get_mut(&call).ok_or(NotSent::NotOpen)?;
+    ) -> Result<(), SendRequestError> {
+        let open = self.calls.get_mut(&call).ok_or(SendRequestError::NotOpen)?;
         if open.request.is_some() {
             let server_requests = responses
                 .into_iter()
@@ -204,9 +215,9 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the call has ended.
-    pub fn cancel(&mut self, call: UpstreamCall) -> Result<(), NotSent> {
+    pub fn cancel(&mut self, call: UpstreamCall) -> Result<(), SendRequestError> {
         self.cancel_task(call);
-        let open = self.calls.remove(&call).ok_or(NotSent::NotOpen)?;
+        let open = self.calls.remove(&call).ok_or(SendRequestError::NotOpen)?;
         // Cancel first. Otherwise the server would resume the call with the answers below.
         if let Some(request) = open.request {
             if let Some(cancellation) = self.peer.cancel(&request) {

@@ -55,7 +55,7 @@ pub enum CallError {
 /// An error sending a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotSent {
+pub enum SendRequestError {
     /// The handshake has not completed, or has failed.
     #[error("the server is not ready")]
     NotReady,

@@ -1,5 +1,7 @@
 //! Handshake and version negotiation.
-use super::{Client, ClientEvent, ConnectError, ConnectionState, Pending, ServerDescription};
+use super::{
+    Client, ClientEvent, ConnectError, ConnectionState, RequestPurpose, ServerDescription,
+};
 use crate::mcp::base::{Era, ProtocolVersion, RequestMetaObject, RequestParams, ResultMetaObject};
 use crate::mcp::discover::DiscoverResult;
 use crate::mcp::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionData};
@@ -27,7 +29,7 @@ impl Client {
     fn discover(&mut self, deadline: Option<Duration>) {
         let mut params = RequestParams::new();
         params.meta = Some(self.request_meta(&ProtocolVersion::LATEST, None));
-        if self.transmit(Pending::Discover, "server/discover", &params, deadline).is_err() {
+        if self.transmit(RequestPurpose::Discover, "server/discover", &params, deadline).is_err() {
             self.unusable(ConnectError::Silent);
         }
     }
@@ -95,7 +97,7 @@ impl Client {
             self.options.capabilities.clone(),
             self.options.client_info.clone(),
         );
-        if self.transmit(Pending::Initialize, "initialize", &params, None).is_err() {
+        if self.transmit(RequestPurpose::Initialize, "initialize", &params, None).is_err() {
             self.unusable(ConnectError::Silent);
         }
     }
@@ -133,8 +135,8 @@ impl Client {
 
     /// Handles a handshake without a response. A server that ignores `server/discover` may be of
     /// the older generation; one that also ignores `initialize` is unusable.
-    pub(super) fn handle_handshake_silence(&mut self, pending: Pending) {
-        self.legacy_or(matches!(pending, Pending::Discover), ConnectError::Silent);
+    pub(super) fn handle_handshake_silence(&mut self, pending: RequestPurpose) {
+        self.legacy_or(matches!(pending, RequestPurpose::Discover), ConnectError::Silent);
     }
 
     fn ready(&mut self, server: ServerDescription) {

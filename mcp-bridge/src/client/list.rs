@@ -1,6 +1,7 @@
 //! Retrieval of the tool list of a server.
 use super::{
-    BadTool, CallError, Client, ClientEvent, ConnectionState, ListedTools, NotSent, Pending,
+    BadTool, CallError, Client, ClientEvent, ConnectionState, ListedTools, RequestPurpose,
+    SendRequestError,
 };
 use crate::mcp::base::{CacheScope, Era, PaginatedRequestParams};
 use crate::mcp::tools::ListToolsResult;
@@ -31,7 +32,7 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the request cannot be sent.
-    pub fn list_tools(&mut self) -> Result<(), NotSent> {
+    pub fn list_tools(&mut self) -> Result<(), SendRequestError> {
         if self.list.is_some() {
             return Ok(());
         }
@@ -40,16 +41,16 @@ impl Client {
         Ok(())
     }
 
-    fn ask_page(&mut self, cursor: Option<String>) -> Result<(), NotSent> {
+    fn ask_page(&mut self, cursor: Option<String>) -> Result<(), SendRequestError> {
         let ConnectionState::Ready { era, version } = &self.state else {
-            return Err(NotSent::NotReady);
+            return Err(SendRequestError::NotReady);
         };
         let mut params = PaginatedRequestParams::new();
         params.cursor = cursor;
         if *era == Era::Modern {
             params.meta = Some(self.request_meta(version, None));
         }
-        self.transmit(Pending::List, "tools/list", &params, None).map(|_| ())
+        self.transmit(RequestPurpose::List, "tools/list", &params, None).map(|_| ())
     }
 
     pub(super) fn handle_list(&mut self, outcome: Result<Raw, ErrorObject>) {

@@ -1,6 +1,6 @@
 //! Requests other than tool calls: prompts, resources, completions and extensions.
-use super::call::Sent;
-use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, UpstreamCall};
+use super::call::CallRequest;
+use super::{CallError, Client, ClientEvent, ConnectionState, SendRequestError, UpstreamCall};
 use crate::mcp::base::{Era, ResultType};
 use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::methods::{self, Receiver};
@@ -45,13 +45,13 @@ impl Client {
     /// # Errors
     /// Returns an error if the client is not ready, has too many open calls, or the version of the
     /// server does not define the method.
-    pub fn request(&mut self, request: &ClientRequest) -> Result<UpstreamCall, NotSent> {
+    pub fn request(&mut self, request: &ClientRequest) -> Result<UpstreamCall, SendRequestError> {
         let ConnectionState::Ready { version, .. } = &self.state else {
-            return Err(NotSent::NotReady);
+            return Err(SendRequestError::NotReady);
         };
         let method = methods::find(Receiver::Server, request.method());
         if method.is_some_and(|method| !method.is_sent_in(version)) {
-            return Err(NotSent::Version);
+            return Err(SendRequestError::Version);
         }
         let params = request.to_params().ok().flatten();
         let params = params.and_then(|params| params.decode::<Extra>().ok()).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Client {
                 members.insert(name, value);
             }
         }
-        self.open(Sent {
+        self.open(CallRequest {
             method: request.method().into(),
             members,
             meta,

@@ -1,5 +1,5 @@
 //! Subscriptions to changes.
-use super::{Client, ClientEvent, ConnectionState, NotSent, Pending};
+use super::{Client, ClientEvent, ConnectionState, RequestPurpose, SendRequestError};
 use crate::mcp::base::{Era, NotificationMetaObject};
 use crate::mcp::resources::ResourceRequestParams;
 use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
@@ -11,7 +11,7 @@ use jsonrpc_core::{ErrorObject, RequestId};
 pub(super) struct Subscription {
     filter: SubscriptionFilter,
     /// The open request. Since 2026-07-28.
-    current: Option<Listening>,
+    current: Option<ListenRequest>,
     /// The request that `current` replaces. It stays open until `current` is acknowledged, so that
     /// no change is missed.
     former: Option<RequestId>,
@@ -20,7 +20,7 @@ pub(super) struct Subscription {
 
 /// An open `subscriptions/listen` request.
 #[derive(Debug)]
-struct Listening {
+struct ListenRequest {
     number: u64,
     id: RequestId,
     is_acknowledged: bool,
@@ -52,14 +52,14 @@ impl Client {
     /// client.subscribe(SubscriptionFilter::new().with_prompts_list_changed(true))?;
     /// client.handle_line(Ok(r#"{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}"#), None);
     /// assert!(matches!(client.poll_event(), Some(ClientEvent::Changed(ServerChange::Prompts))));
-    /// # Ok::<(), mcp_bridge::client::NotSent>(())
+    /// # Ok::<(), mcp_bridge::client::SendRequestError>(())
     /// ```
     ///
     /// # Errors
     /// Returns an error if a request cannot be sent.
-    pub fn subscribe(&mut self, mut filter: SubscriptionFilter) -> Result<(), NotSent> {
+    pub fn subscribe(&mut self, mut filter: SubscriptionFilter) -> Result<(), SendRequestError> {
         let ConnectionState::Ready { era, version } = &self.state else {
-            return Err(NotSent::NotReady);
+            return Err(SendRequestError::NotReady);
         };
         filter.resource_subscriptions = filter.resource_subscriptions.filter(|it| !it.is_empty());
         if *era == Era::Legacy {
@@ -75,9 +75,9 @@ impl Client {
             true => None,
             false => {
                 let number = self.subscription.next_number;
-                let pending = Pending::Listen(number);
+                let pending = RequestPurpose::Listen(number);
                 let id = self.transmit(pending, "subscriptions/listen", &params, None)?;
-                Some(Listening { number, id, is_acknowledged: false })
+                Some(ListenRequest { number, id, is_acknowledged: false })
             }
         };
         self.subscription.next_number += 1;
@@ -96,16 +96,29 @@ impl Client {
     }
 
     /// Subscribes to single resources of a server up to 2025-11-25.
-    fn subscribe_to_resources(&mut self, filter: SubscriptionFilter) -> Result<(), NotSent> {
+    fn subscribe_to_resources(
+        &mut self,
+        filter: SubscriptionFilter,
+    ) -> Result<(), SendRequestError> {
         let wanted = filter.resource_subscriptions.as_deref().unwrap_or_default();
         let former = self.subscription.filter.resource_subscriptions.clone().unwrap_or_default();
         for uri in wanted.iter().filter(|uri| !former.contains(uri)) {
             let params = ResourceRequestParams::new(&**uri);
-            self.transmit(Pending::Subscribe(uri.clone()), "resources/subscribe", &params, None)?;
+            self.transmit(
+                RequestPurpose::Subscribe(uri.clone()),
+                "resources/subscribe",
+                &params,
+                None,
+            )?;
         }
         for uri in former.iter().filter(|uri| !wanted.contains(uri)) {
             let params = ResourceRequestParams::new(&**uri);
-            self.transmit(Pending::Subscribe(uri.clone()), "resources/unsubscribe", &params, None)?;
+            self.transmit(
+                RequestPurpose::Subscribe(uri.clone()),
+                "resources/unsubscribe",
+                &params,
+                None,
+            )?;
         }
         self.subscription.filter = filter;
         Ok(())
@@ -126,7 +139,7 @@ impl Client {
 
     /// Handles the response to a subscription, which ends it.
     pub(super) fn handle_listen_end(&mut self, number: u64, error: Option<ErrorObject>) {
-        let is_current = |current: &mut Listening| current.number == number;
+        let is_current = |current: &mut ListenRequest| current.number == number;
         let Some(ended) = self.subscription.current.take_if(is_current) else { return };
         self.end_former();
         let was_open = ended.is_acknowledged;

@@ -3,7 +3,9 @@
 //! The client polls the task until it ends. Input requests and results are reported as for any
 //! other call.
 use super::outcome::{read_result, without_error};
-use super::{CallError, Client, ClientEvent, ConnectionState, NotSent, Pending, UpstreamCall};
+use super::{
+    CallError, Client, ClientEvent, ConnectionState, RequestPurpose, SendRequestError, UpstreamCall,
+};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::InputRequest;
 use crate::mcp::tasks::{
@@ -20,17 +22,17 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 
 /// The state of a task as last polled.
 #[derive(Debug)]
-pub(super) struct Polled {
+pub(super) struct PolledTask {
     id: String,
     interval: Duration,
-    next: Next,
+    next: NextPoll,
     /// Methods of the requested input, by key. A key is used once in a task.
     requested: BTreeMap<String, String>,
 }
 
 /// Time of the next poll.
 #[derive(Clone, Copy, Debug)]
-enum Next {
+enum NextPoll {
     /// One interval after the next call of `handle_timeout`.
     Later,
     /// At this time.
@@ -59,10 +61,10 @@ impl Client {
             return self.fail(call, CallError::ResultType("task".into()));
         }
         open.request = None;
-        open.task = Some(Polled {
+        open.task = Some(PolledTask {
             id: task.task_id.clone(),
             interval: Self::DEFAULT_POLL_INTERVAL,
-            next: Next::Later,
+            next: NextPoll::Later,
             requested: BTreeMap::new(),
         });
         self.task_stands(call, task);
@@ -92,7 +94,7 @@ impl Client {
         let Some(polled) = self.calls.get_mut(&call).and_then(|open| open.task.as_mut()) else {
             return;
         };
-        polled.next = Next::Later;
+        polled.next = NextPoll::Later;
         if let Some(interval) = task.poll_interval_ms.as_ref().and_then(serde_json::Number::as_u64)
         {
             let interval = Duration::from_millis(interval);
@@ -164,7 +166,7 @@ impl Client {
         let mut params = TaskRequestParams::new(id);
         params.meta = self.task_meta();
         // If the request cannot be sent, the task continues without a reader.
-        let _untold = self.transmit(Pending::CancelTask, "tasks/cancel", &params, None);
+        let _untold = self.transmit(RequestPurpose::CancelTask, "tasks/cancel", &params, None);
     }
 
     /// Sends answers to a task.
@@ -172,9 +174,9 @@ impl Client {
         &mut self,
         call: UpstreamCall,
         responses: Vec<(String, Result<Raw, ErrorObject>)>,
-    ) -> Result<(), NotSent> {
-        let open = self.calls.get(&call).ok_or(NotSent::NotOpen)?;
-        let Some(polled) = &open.task else { return Err(NotSent::NotOpen) };
+    ) -> Result<(), SendRequestError> {
+        let open = self.calls.get(&call).ok_or(SendRequestError::NotOpen)?;
+        let Some(polled) = &open.task else { return Err(SendRequestError::NotOpen) };
         let mut answers = Extra::new();
         for (key, response) in responses {
             let Some(method) = polled.requested.get(&key) else { continue };
@@ -184,7 +186,7 @@ impl Client {
         }
         let mut params = UpdateTaskRequestParams::new(&*polled.id, answers);
         params.meta = self.task_meta();
-        self.transmit(Pending::UpdateTask(call), "tasks/update", &params, None).map(|_| ())
+        self.transmit(RequestPurpose::UpdateTask(call), "tasks/update", &params, None).map(|_| ())
     }
 
     /// Returns the time of the next poll.
@@ -192,9 +194,9 @@ impl Client {
         let tasks = self.calls.values().filter_map(|open| Some((open.task.as_ref()?, open)));
         let due = tasks.filter_map(|(polled, open)| match polled.next {
             // At the next call of `handle_timeout`.
-            Next::Later => Some(Duration::ZERO),
-            Next::At(due) => Some(open.sent.deadline.map_or(due, |deadline| due.min(deadline))),
-            Next::Pending => open.sent.deadline,
+            NextPoll::Later => Some(Duration::ZERO),
+            NextPoll::At(due) => Some(open.sent.deadline.map_or(due, |deadline| due.min(deadline))),
+            NextPoll::Pending => open.sent.deadline,
         });
         due.min()
     }
@@ -210,9 +212,9 @@ impl Client {
                 continue;
             }
             match polled.next {
-                Next::Later => polled.next = Next::At(now.saturating_add(polled.interval)),
-                Next::At(at) if at <= now => {
-                    polled.next = Next::Pending;
+                NextPoll::Later => polled.next = NextPoll::At(now.saturating_add(polled.interval)),
+                NextPoll::At(at) if at <= now => {
+                    polled.next = NextPoll::Pending;
                     due.push(*call);
                 }
                 _ => {}
@@ -223,10 +225,10 @@ impl Client {
             let Some(id) = self.task_id(call) else { continue };
             let mut params = TaskRequestParams::new(id);
             params.meta = self.task_meta();
-            if self.transmit(Pending::Task(call), "tasks/get", &params, None).is_err()
+            if self.transmit(RequestPurpose::Task(call), "tasks/get", &params, None).is_err()
                 && let Some(polled) = self.calls.get_mut(&call).and_then(|open| open.task.as_mut())
             {
-                polled.next = Next::Later;
+                polled.next = NextPoll::Later;
             }
         }
     }

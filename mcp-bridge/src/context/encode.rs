@@ -1,6 +1,6 @@
 //! Writes a context into an elicitation.
 use super::section::{self, Section};
-use super::{Carriers, EXTENSION, LATER_NAME, Limits, ModelContext, NAME, json};
+use super::{Carriers, ContextLimits, EXTENSION, LATER_NAME, ModelContext, NAME, json};
 use crate::mcp::elicitation::ElicitRequestParams;
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ pub(super) const KEYS: [&str; 3] = [EXTENSION, NAME, LATER_NAME];
 /// Options of [`encode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Encoding {
+pub struct EncodeOptions {
     /// The carriers to write. An elicitation in URL mode has no schema and uses the others.
     pub carriers: Carriers,
     /// Whether schema, message and `_meta` use [`LATER_NAME`] instead of [`NAME`].
@@ -20,14 +20,14 @@ pub struct Encoding {
     /// Treatment of a message with a section marker in its text.
     pub marker: Marker,
     /// Size limits.
-    pub limits: Limits,
+    pub limits: ContextLimits,
 }
 
-impl Encoding {
+impl EncodeOptions {
     /// Creates options with [`NAME`], [`Marker::Break`] and the default limits.
     pub fn new(carriers: Carriers) -> Self {
         let marker = Marker::default();
-        let limits = Limits::default();
+        let limits = ContextLimits::default();
         Self { carriers, is_later_name: false, marker, limits }
     }
 }
@@ -88,8 +88,8 @@ pub enum EncodeError {
 
 /// Writes a context into an elicitation, replacing a previous one. An empty context has no effect.
 ///
-/// Markers in the text of the message are treated as [`Encoding::marker`] says. Everything else is
-/// preserved, including the order of members.
+/// Markers in the text of the message are treated as [`EncodeOptions::marker`] says. Everything
+/// else is preserved, including the order of members.
 ///
 /// # Errors
 /// Returns an error if the context exceeds the limits or the elicitation cannot carry it. The
@@ -97,7 +97,7 @@ pub enum EncodeError {
 pub fn encode(
     request: &mut ElicitRequestParams,
     context: &ModelContext,
-    encoding: &Encoding,
+    encoding: &EncodeOptions,
 ) -> Result<(), EncodeError> {
     if context.is_empty() {
         return Ok(());
@@ -122,7 +122,7 @@ pub fn encode(
     Ok(())
 }
 
-fn check(text: &str, limits: &Limits) -> Result<(), EncodeError> {
+fn check(text: &str, limits: &ContextLimits) -> Result<(), EncodeError> {
     if text.len() > limits.bytes {
         return Err(EncodeError::TooLarge { actual: text.len(), limit: limits.bytes });
     }
@@ -133,11 +133,11 @@ fn check(text: &str, limits: &Limits) -> Result<(), EncodeError> {
     Ok(())
 }
 
-fn name(encoding: &Encoding) -> &'static str {
+fn name(encoding: &EncodeOptions) -> &'static str {
     if encoding.is_later_name { LATER_NAME } else { NAME }
 }
 
-fn message(message: &str, context: &str, encoding: &Encoding) -> Result<String, EncodeError> {
+fn message(message: &str, context: &str, encoding: &EncodeOptions) -> Result<String, EncodeError> {
     let mut clean = message;
     while let Some(Section::Context { end, .. }) = section::find(clean, &encoding.limits) {
         clean = clean.get(..end).unwrap_or_default();
@@ -158,7 +158,11 @@ fn message(message: &str, context: &str, encoding: &Encoding) -> Result<String, 
     Ok(clean)
 }
 
-fn schema(schema: &Raw, context: &ModelContext, encoding: &Encoding) -> Result<Raw, EncodeError> {
+fn schema(
+    schema: &Raw,
+    context: &ModelContext,
+    encoding: &EncodeOptions,
+) -> Result<Raw, EncodeError> {
     let with = [(name(encoding), context.as_raw())];
     let with = if encoding.carriers.schema { &with[..] } else { &[] };
     match json::edit(schema.as_str(), &KEYS, with) {
@@ -171,7 +175,7 @@ fn schema(schema: &Raw, context: &ModelContext, encoding: &Encoding) -> Result<R
 fn meta(
     meta: Option<&Meta>,
     context: &ModelContext,
-    encoding: &Encoding,
+    encoding: &EncodeOptions,
 ) -> Result<Option<Meta>, EncodeError> {
     let with = [(EXTENSION, context.as_raw()), (name(encoding), context.as_raw())];
     if !encoding.carriers.meta {

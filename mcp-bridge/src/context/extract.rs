@@ -2,7 +2,7 @@
 use super::encode::{KEYS, without_contexts};
 use super::problem::ContextProblem;
 use super::section::{self, Section};
-use super::{Carrier, Limits, ModelContext, json};
+use super::{Carrier, ContextLimits, ModelContext, json};
 use crate::mcp::elicitation::ElicitRequestParams;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// An elicitation and the context that it carried.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Extracted {
+pub struct Extraction {
     /// The context. `None` if it is absent, empty or invalid.
     pub context: Option<ModelContext>,
     /// The carrier of the context.
@@ -52,8 +52,8 @@ impl fmt::Display for ContextDiagnostic {
 /// A carrier that is invalid is skipped and reported as a diagnostic. The keys of contexts are
 /// removed from `_meta` and the schema whatever their value; a section is removed from the message
 /// only if it was read or has another media type.
-pub fn extract(request: &ElicitRequestParams, limits: &Limits) -> Extracted {
-    let mut found = Finding { limits, contexts: Vec::new(), diagnostics: Vec::new() };
+pub fn extract(request: &ElicitRequestParams, limits: &ContextLimits) -> Extraction {
+    let mut found = Extractor { limits, contexts: Vec::new(), diagnostics: Vec::new() };
     let mut request = request.clone();
     let raw_section = match &mut request {
         ElicitRequestParams::Form(form) => {
@@ -75,17 +75,17 @@ pub fn extract(request: &ElicitRequestParams, limits: &Limits) -> Extracted {
         Some((source, context)) => (Some(context), Some(source)),
         None => (None, None),
     };
-    Extracted { context, source, request, raw_section, diagnostics: found.diagnostics }
+    Extraction { context, source, request, raw_section, diagnostics: found.diagnostics }
 }
 
 /// The state of an extraction.
-struct Finding<'a> {
-    limits: &'a Limits,
+struct Extractor<'a> {
+    limits: &'a ContextLimits,
     contexts: Vec<(Carrier, ModelContext)>,
     diagnostics: Vec<ContextDiagnostic>,
 }
 
-impl Finding<'_> {
+impl Extractor<'_> {
     /// Reads the keys of an object.
     fn members(&mut self, carrier: Carrier, object: Option<&str>) {
         let object = object.and_then(|text| serde_json::from_str::<Extra>(text).ok());

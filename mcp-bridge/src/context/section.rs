@@ -1,6 +1,6 @@
 //! The section of a message that carries a context.
 use super::problem::ContextProblem;
-use super::{LATER_NAME, Limits, ModelContext, NAME, json};
+use super::{ContextLimits, LATER_NAME, ModelContext, NAME, json};
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 use serde_json::value::RawValue;
@@ -17,7 +17,7 @@ pub(super) enum Section {
 }
 
 /// Finds the section of a message.
-pub(super) fn find(message: &str, limits: &Limits) -> Option<Section> {
+pub(super) fn find(message: &str, limits: &ContextLimits) -> Option<Section> {
     let (start, after_marker) = last_marker(message)?;
     let (header, body) = after_marker.split_once('\n').unwrap_or((after_marker, ""));
     let is_crlf = header.ends_with('\r');
@@ -103,7 +103,7 @@ fn media_type(header: &str) -> Option<MediaType> {
 }
 
 /// Parses the body of the section.
-fn read(body: &str, limits: &Limits) -> Result<Option<ModelContext>, ContextProblem> {
+fn read(body: &str, limits: &ContextLimits) -> Result<Option<ModelContext>, ContextProblem> {
     let text = body.trim_matches(is_json_space);
     check(text, limits)?;
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
@@ -119,7 +119,7 @@ fn is_json_space(character: char) -> bool {
 }
 
 /// Checks size and depth of a text before it is parsed.
-pub(super) fn check(text: &str, limits: &Limits) -> Result<(), ContextProblem> {
+pub(super) fn check(text: &str, limits: &ContextLimits) -> Result<(), ContextProblem> {
     if text.len() > limits.bytes {
         return Err(ContextProblem::TooLarge);
     }

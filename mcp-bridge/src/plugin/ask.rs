@@ -1,6 +1,6 @@
 //! Open questions of a tool.
 use super::journal::EntryKind;
-use crate::context::{Carriers, EncodeError, Encoding, ModelContext, encode};
+use crate::context::{Carriers, EncodeError, EncodeOptions, ModelContext, encode};
 use crate::mcp::dispatch::ServerRequest;
 use alloc::string::String;
 use jsonrpc_core::wire::{DecodeError, Raw};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A question that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
+#[serde(into = "StoredAsk", try_from = "StoredAsk")]
 #[non_exhaustive]
 pub struct Ask {
     /// Key of the question, unique within the call.
@@ -29,7 +29,7 @@ impl Ask {
     pub fn to_request(&self, carriers: Carriers) -> Result<ServerRequest, EncodeError> {
         let mut request = self.request.clone();
         if let (ServerRequest::Elicit(params), Some(context)) = (&mut request, &self.context) {
-            encode(params, context, &Encoding::new(carriers))?;
+            encode(params, context, &EncodeOptions::new(carriers))?;
         }
         Ok(request)
     }
@@ -44,7 +44,7 @@ impl Ask {
 
 /// Serialized form of a question, for storage and for other programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Written {
+struct StoredAsk {
     key: String,
     kind: EntryKind,
     method: String,
@@ -52,7 +52,7 @@ struct Written {
     context: Option<Raw>,
 }
 
-impl From<Ask> for Written {
+impl From<Ask> for StoredAsk {
     fn from(ask: Ask) -> Self {
         Self {
             // Serialization of these params does not fail.
@@ -65,10 +65,10 @@ impl From<Ask> for Written {
     }
 }
 
-impl TryFrom<Written> for Ask {
+impl TryFrom<StoredAsk> for Ask {
     type Error = DecodeError;
 
-    fn try_from(written: Written) -> Result<Self, DecodeError> {
+    fn try_from(written: StoredAsk) -> Result<Self, DecodeError> {
         let params = written.params.as_ref().map(AsRef::as_ref);
         let request = ServerRequest::decode(&written.method, params)?;
         // The value was written as a context and therefore is an object.

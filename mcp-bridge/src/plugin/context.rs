@@ -1,11 +1,11 @@
 //! Context of a running tool: questions, steps, logs and progress.
 use super::ask::Ask;
-use super::elicits::{ElicitKey, Elicited, context_text};
+use super::elicits::{ElicitKey, ElicitResponse, context_text};
 use super::error::PluginError;
 use super::journal::{EntryKind, Outcome, digest};
 use super::notice::Notice;
 use super::sampling::SamplingContext;
-use super::shared::{Caller, Shared, Waiting, Working};
+use super::shared::{Caller, QuestionGuard, SharedState, StepGuard};
 use crate::context::ModelContext;
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{
@@ -36,12 +36,12 @@ pub const MAX_ASKED_AGAIN: usize = 5;
 /// The [module](super) has an example.
 #[derive(Debug)]
 pub struct PluginContext<E> {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     elicits: PhantomData<fn() -> E>,
 }
 
 impl<E> PluginContext<E> {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<SharedState>) -> Self {
         Self { shared, elicits: PhantomData }
     }
 
@@ -71,7 +71,7 @@ impl<E> PluginContext<E> {
         &self,
         message: &str,
         context: &K::Context,
-    ) -> Result<Elicited<K::Answer>, PluginError> {
+    ) -> Result<ElicitResponse<K::Answer>, PluginError> {
         let form = Form::of::<K::Answer>()?;
         let context = ModelContext::from_value(context)?;
         let mut params = form.ask(message);
@@ -81,7 +81,7 @@ impl<E> PluginContext<E> {
                 ServerRequest::Elicit(Box::new(ElicitRequestParams::Form(Box::new(params))));
             let ask = Ask { key, kind: EntryKind::Elicit, request, context: Some(context.clone()) };
             let result: ElicitResult = self.ask(ask).await?;
-            match Elicited::read(&form, &result) {
+            match ElicitResponse::read(&form, &result) {
                 Ok(elicited) => return Ok(elicited),
                 Err(problems) => params = form.ask_again(message, &problems),
             }
@@ -92,7 +92,7 @@ impl<E> PluginContext<E> {
     /// Asks the user to open a URL, such as a page to sign in or to pay. `name` identifies the
     /// question within the tool.
     ///
-    /// [`Elicited::Accept`] means that the user agreed to open the URL, not that the user has
+    /// [`ElicitResponse::Accept`] means that the user agreed to open the URL, not that the user has
     /// finished there.
     ///
     /// Spec: [URL
@@ -105,16 +105,16 @@ impl<E> PluginContext<E> {
         name: &str,
         message: &str,
         url: &str,
-    ) -> Result<Elicited<()>, PluginError> {
+    ) -> Result<ElicitResponse<()>, PluginError> {
         let key = self.shared.next_key(name);
         let params = ElicitRequestURLParams::new(message, url);
         let request = ServerRequest::Elicit(Box::new(ElicitRequestParams::Url(Box::new(params))));
         let ask = Ask { key, kind: EntryKind::Elicit, request, context: None };
         let result: ElicitResult = self.ask(ask).await?;
         Ok(match result.action {
-            ElicitAction::Accept => Elicited::Accept(()),
-            ElicitAction::Decline => Elicited::Decline,
-            _ => Elicited::Cancel,
+            ElicitAction::Accept => ElicitResponse::Accept(()),
+            ElicitAction::Decline => ElicitResponse::Decline,
+            _ => ElicitResponse::Cancel,
         })
     }
 
@@ -176,7 +176,7 @@ impl<E> PluginContext<E> {
         if let Some(Outcome::Value(value)) = known {
             return value.decode_serde().map_err(|source| PluginError::Outcome { key, source });
         }
-        let working = Working::new(&self.shared);
+        let working = StepGuard::new(&self.shared);
         let value = work().await;
         drop(working);
         let kept = Raw::from_value(&value).ok();
@@ -206,7 +206,7 @@ impl<E> PluginContext<E> {
         let params = params.map_err(|_| PluginError::Request(ask.key.clone()))?;
         let text = params.as_ref().map(Raw::as_str).unwrap_or_default();
         let request = digest([ask.request.method(), text, &context_text(ask.context.as_ref())]);
-        let waiting = Waiting { shared: &self.shared, key: &ask.key };
+        let waiting = QuestionGuard { shared: &self.shared, key: &ask.key };
         let outcome = poll_fn(|cx| waiting.shared.poll_answer(&ask, request, cx)).await?;
         let key = ask.key.clone();
         match outcome {

@@ -1,7 +1,7 @@
 //! Questions of a tool as types.
 use crate::context::{self, ModelContext};
 use crate::mcp::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
-use crate::schema::{AnswerProblems, Form, Violation};
+use crate::schema::{AnswerProblems, Form, SchemaViolation};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{self, DecodeError, Raw};
@@ -21,7 +21,7 @@ pub trait Elicitations: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns an error if an answer type has no form.
-    fn forms() -> Result<Vec<(&'static str, Form)>, Violation>;
+    fn forms() -> Result<Vec<(&'static str, Form)>, SchemaViolation>;
 }
 
 /// The empty set of questions.
@@ -30,7 +30,7 @@ pub trait Elicitations: Send + Sync + 'static {
 pub enum NoElicitations {}
 
 impl Elicitations for NoElicitations {
-    fn forms() -> Result<Vec<(&'static str, Form)>, Violation> {
+    fn forms() -> Result<Vec<(&'static str, Form)>, SchemaViolation> {
         Ok(Vec::new())
     }
 }
@@ -50,7 +50,7 @@ pub trait ElicitKey {
 /// The user's response to a question.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "`Cancel` covers each further action")]
-pub enum Elicited<T> {
+pub enum ElicitResponse<T> {
     /// The user submitted an answer.
     Accept(T),
     /// The user declined.
@@ -91,7 +91,7 @@ pub enum HandleError {
     NotAnObject,
     /// The answer type has no form.
     #[error(transparent)]
-    Form(#[from] Violation),
+    Form(#[from] SchemaViolation),
 }
 
 impl<C: DeserializeOwned> Question<C> {
@@ -100,7 +100,7 @@ impl<C: DeserializeOwned> Question<C> {
     /// # Errors
     /// Returns an error if the context is missing or of another type.
     pub fn read(params: &ElicitRequestParams) -> Result<Self, HandleError> {
-        let extracted = context::extract(params, &context::Limits::default());
+        let extracted = context::extract(params, &context::ContextLimits::default());
         let context = match &extracted.context {
             Some(context) => context.decode().map_err(HandleError::Context)?,
             // An empty context is not sent.
@@ -111,7 +111,7 @@ impl<C: DeserializeOwned> Question<C> {
     }
 }
 
-impl<T: Serialize + DeserializeOwned + JsonSchema> Elicited<T> {
+impl<T: Serialize + DeserializeOwned + JsonSchema> ElicitResponse<T> {
     /// Returns the result to send.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ pub fn key_name(key: &str) -> &str {
 ///
 /// ```
 /// use mcp_bridge::elicitations;
-/// use mcp_bridge::plugin::{Elicited, Question};
+/// use mcp_bridge::plugin::{ElicitResponse, Question};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -186,8 +186,8 @@ pub fn key_name(key: &str) -> &str {
 /// struct First;
 ///
 /// impl OrderingHandlers for First {
-///     async fn pick_size(&self, question: Question<Sizes>) -> Elicited<Size> {
-///         question.context.sizes.into_iter().next().map_or(Elicited::Decline, |size| Elicited::Accept(Size { size }))
+///     async fn pick_size(&self, question: Question<Sizes>) -> ElicitResponse<Size> {
+///         question.context.sizes.into_iter().next().map_or(ElicitResponse::Decline, |size| ElicitResponse::Accept(Size { size }))
 ///     }
 /// }
 /// ```
@@ -241,7 +241,7 @@ macro_rules! elicitations {
         impl $crate::plugin::Elicitations for $Set {
             fn forms() -> ::core::result::Result<
                 $crate::plugin::__private::Vec<(&'static str, $crate::schema::Form)>,
-                $crate::schema::Violation,
+                $crate::schema::SchemaViolation,
             > {
                 let mut forms = $crate::plugin::__private::Vec::new();
                 $( forms.push(($name, $crate::schema::Form::of::<$Answer>()?)); )+
@@ -256,7 +256,7 @@ macro_rules! elicitations {
                 fn $method(
                     &self,
                     question: $crate::plugin::Question<$Context>,
-                ) -> impl ::core::future::Future<Output = $crate::plugin::Elicited<$Answer>> + Send;
+                ) -> impl ::core::future::Future<Output = $crate::plugin::ElicitResponse<$Answer>> + Send;
             )+
         }
 

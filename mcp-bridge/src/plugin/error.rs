@@ -1,7 +1,7 @@
 //! Errors of tools.
 use super::journal::ReplayMismatch;
-use crate::context::NotAnObject;
-use crate::schema::Violation;
+use crate::context::ModelContextError;
+use crate::schema::SchemaViolation;
 use alloc::string::{String, ToString};
 use core::fmt::Display;
 use jsonrpc_core::ErrorObject;
@@ -16,10 +16,10 @@ pub enum PluginError {
     Replay(#[from] ReplayMismatch),
     /// The answer type of a question has no form.
     #[error(transparent)]
-    Form(#[from] Violation),
+    Form(#[from] SchemaViolation),
     /// A context is not an object.
     #[error(transparent)]
-    Context(#[from] NotAnObject),
+    Context(#[from] ModelContextError),
     /// The outcome of a question or step cannot be decoded.
     #[error("the outcome of `{key}` is invalid")]
     Outcome {

@@ -47,11 +47,11 @@ impl From<&Resumption<'_>> for ForwardedResumption {
 
 /// The serializable outcome of a [`ForwardedResumption`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ForwardedTurn(Forwarded);
+pub struct ForwardedTurn(SerializedTurn);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Forwarded {
+enum SerializedTurn {
     Done(CallToolResult),
     Asks {
         state: String,
@@ -80,29 +80,29 @@ impl ForwardedTurn {
     /// Creates the serializable form of an outcome.
     pub fn of(turn: &Result<Turn, SessionError>) -> Self {
         Self(match turn {
-            Ok(Turn::Done(result)) => Forwarded::Done(result.clone()),
+            Ok(Turn::Done(result)) => SerializedTurn::Done(result.clone()),
             Ok(Turn::Asks { state, asks }) => {
-                Forwarded::Asks { state: state.clone(), asks: asks.clone() }
+                SerializedTurn::Asks { state: state.clone(), asks: asks.clone() }
             }
-            Ok(Turn::Taken) => Forwarded::Taken,
-            Err(SessionError::UnknownTool(tool)) => Forwarded::UnknownTool(tool.clone()),
-            Err(SessionError::NotFound) => Forwarded::NotFound,
-            Err(SessionError::Elsewhere { owner }) => Forwarded::Elsewhere(owner.clone()),
-            Err(SessionError::Expired) => Forwarded::Expired,
-            Err(SessionError::Aborted) => Forwarded::Aborted,
+            Ok(Turn::Taken) => SerializedTurn::Taken,
+            Err(SessionError::UnknownTool(tool)) => SerializedTurn::UnknownTool(tool.clone()),
+            Err(SessionError::NotFound) => SerializedTurn::NotFound,
+            Err(SessionError::Elsewhere { owner }) => SerializedTurn::Elsewhere(owner.clone()),
+            Err(SessionError::Expired) => SerializedTurn::Expired,
+            Err(SessionError::Aborted) => SerializedTurn::Aborted,
             Err(SessionError::OtherCode { expected, actual }) => {
-                Forwarded::OtherCode { expected: expected.clone(), actual: actual.clone() }
+                SerializedTurn::OtherCode { expected: expected.clone(), actual: actual.clone() }
             }
-            Err(SessionError::OtherArguments) => Forwarded::OtherArguments,
-            Err(SessionError::Superseded) => Forwarded::Superseded,
-            Err(SessionError::Contended) => Forwarded::Contended,
-            Err(SessionError::Failed(reason)) => Forwarded::Failed(reason.clone()),
-            Err(SessionError::Protocol(error)) => Forwarded::Protocol(error.clone()),
+            Err(SessionError::OtherArguments) => SerializedTurn::OtherArguments,
+            Err(SessionError::Superseded) => SerializedTurn::Superseded,
+            Err(SessionError::Contended) => SerializedTurn::Contended,
+            Err(SessionError::Failed(reason)) => SerializedTurn::Failed(reason.clone()),
+            Err(SessionError::Protocol(error)) => SerializedTurn::Protocol(error.clone()),
             Err(
                 error @ (SessionError::Store(_)
                 | SessionError::Unwritable
                 | SessionError::NoTask(_)),
-            ) => Forwarded::Broken(error.to_string()),
+            ) => SerializedTurn::Broken(error.to_string()),
         })
     }
 
@@ -113,23 +113,23 @@ impl ForwardedTurn {
     pub fn into_turn(self) -> Result<Turn, SessionError> {
         let broken = |text: String| SessionError::Store(StoreError::Failed(text));
         Err(match self.0 {
-            Forwarded::Done(result) => return Ok(Turn::Done(result)),
-            Forwarded::Asks { state, asks } => return Ok(Turn::Asks { state, asks }),
-            Forwarded::Taken => return Ok(Turn::Taken),
-            Forwarded::UnknownTool(tool) => SessionError::UnknownTool(tool),
-            Forwarded::NotFound => SessionError::NotFound,
-            Forwarded::Elsewhere(owner) => SessionError::Elsewhere { owner },
-            Forwarded::Expired => SessionError::Expired,
-            Forwarded::Aborted => SessionError::Aborted,
-            Forwarded::OtherCode { expected, actual } => {
+            SerializedTurn::Done(result) => return Ok(Turn::Done(result)),
+            SerializedTurn::Asks { state, asks } => return Ok(Turn::Asks { state, asks }),
+            SerializedTurn::Taken => return Ok(Turn::Taken),
+            SerializedTurn::UnknownTool(tool) => SessionError::UnknownTool(tool),
+            SerializedTurn::NotFound => SessionError::NotFound,
+            SerializedTurn::Elsewhere(owner) => SessionError::Elsewhere { owner },
+            SerializedTurn::Expired => SessionError::Expired,
+            SerializedTurn::Aborted => SessionError::Aborted,
+            SerializedTurn::OtherCode { expected, actual } => {
                 SessionError::OtherCode { expected, actual }
             }
-            Forwarded::OtherArguments => SessionError::OtherArguments,
-            Forwarded::Superseded => SessionError::Superseded,
-            Forwarded::Contended => SessionError::Contended,
-            Forwarded::Failed(reason) => SessionError::Failed(reason),
-            Forwarded::Protocol(error) => SessionError::Protocol(error),
-            Forwarded::Broken(text) => broken(text),
+            SerializedTurn::OtherArguments => SessionError::OtherArguments,
+            SerializedTurn::Superseded => SessionError::Superseded,
+            SerializedTurn::Contended => SessionError::Contended,
+            SerializedTurn::Failed(reason) => SessionError::Failed(reason),
+            SerializedTurn::Protocol(error) => SessionError::Protocol(error),
+            SerializedTurn::Broken(text) => broken(text),
         })
     }
 }

@@ -1,5 +1,5 @@
 //! Runs tools, suspends them while they wait, and resumes them.
-use super::journal::Answered;
+use super::journal::AnswerOutcome;
 use super::notice::NoticeSink;
 use super::sampling::Sampling;
 use super::session::{SessionLimits, SessionRecord, SessionStatus};
@@ -328,7 +328,8 @@ impl PluginHost {
             _ => self.limits.kept,
         };
         record.asks.clear();
-        (record.status, record.since) = (status, now);
+        record.status = status;
+        record.since = now;
         record.deadline = now.saturating_add(until);
     }
 
@@ -375,7 +376,7 @@ fn check(
 fn answer(record: &mut SessionRecord, resumption: &Resumption<'_>) -> bool {
     let mut is_changed = false;
     for (key, outcome) in &resumption.answers {
-        is_changed |= record.journal.answer(key, outcome.clone()) == Answered::Recorded;
+        is_changed |= record.journal.answer(key, outcome.clone()) == AnswerOutcome::Recorded;
     }
     is_changed
 }

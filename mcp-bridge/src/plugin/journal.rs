@@ -55,7 +55,7 @@ pub struct Journal {
 /// Result of [`Journal::answer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Answered {
+pub enum AnswerOutcome {
     /// The answer was recorded.
     Recorded,
     /// The question already has an answer, which is kept.
@@ -86,19 +86,19 @@ impl Journal {
     pub const MAX_OUTCOME_BYTES: usize = 1 << 20;
 
     /// Records an answer. The first answer to a question is kept.
-    pub fn answer(&mut self, key: &str, outcome: Outcome) -> Answered {
-        let Some(entry) = self.entries.get_mut(key) else { return Answered::Unasked };
+    pub fn answer(&mut self, key: &str, outcome: Outcome) -> AnswerOutcome {
+        let Some(entry) = self.entries.get_mut(key) else { return AnswerOutcome::Unasked };
         if entry.kind == EntryKind::Step {
-            return Answered::Unasked;
+            return AnswerOutcome::Unasked;
         }
         if entry.outcome.is_some() {
-            return Answered::Already;
+            return AnswerOutcome::Already;
         }
         if !is_small(&outcome) {
-            return Answered::TooLarge;
+            return AnswerOutcome::TooLarge;
         }
         entry.outcome = Some(outcome);
-        Answered::Recorded
+        AnswerOutcome::Recorded
     }
 
     /// Returns whether a question has no outcome.

@@ -6,7 +6,7 @@ use super::turn::{NewCall, Resumption, SessionError, Turn};
 use crate::context::{Carriers, EncodeError};
 use crate::mcp::logging::LoggingMessageNotificationParams;
 use crate::mcp::progress::ProgressNotificationParams;
-use crate::server::{CallId, CallNotOpen, CallOutcome, Needs, Server, ToolCall};
+use crate::server::{CallId, CallOutcome, ClosedCall, Needs, Server, ToolCall};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{self, Extra, Meta};
@@ -78,7 +78,7 @@ pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumpti
 ///
 /// # Errors
 /// Returns an error if the call has ended.
-pub fn send_notice(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), CallNotOpen> {
+pub fn send_notice(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), ClosedCall> {
     match notice {
         Notice::Log { level, logger, data } => {
             let mut params = LoggingMessageNotificationParams::new(level.clone(), data.clone());

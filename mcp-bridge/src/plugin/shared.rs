@@ -28,7 +28,7 @@ pub(super) struct Caller {
 }
 
 /// State shared by a running tool and its session.
-pub(super) struct Shared {
+pub(super) struct SharedState {
     caller: Caller,
     /// Configuration of requests to a model: that of the tool, and that of the host.
     sampling: Vec<Arc<Sampling>>,
@@ -36,9 +36,9 @@ pub(super) struct Shared {
     sink: Mutex<Option<NoticeSink>>,
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Shared").field(&*self.lock()).finish()
+        f.debug_tuple("SharedState").field(&*self.lock()).finish()
     }
 }
 
@@ -87,7 +87,7 @@ impl RunState {
     }
 }
 
-impl Shared {
+impl SharedState {
     pub(super) fn caller(&self) -> &Caller {
         &self.caller
     }
@@ -159,28 +159,28 @@ impl Shared {
 }
 
 /// A step in progress. Dropping it ends the step.
-pub(super) struct Working<'a>(&'a Shared);
+pub(super) struct StepGuard<'a>(&'a SharedState);
 
-impl<'a> Working<'a> {
-    pub(super) fn new(shared: &'a Shared) -> Self {
+impl<'a> StepGuard<'a> {
+    pub(super) fn new(shared: &'a SharedState) -> Self {
         shared.lock().working += 1;
         Self(shared)
     }
 }
 
-impl Drop for Working<'_> {
+impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
         self.0.lock().working -= 1;
     }
 }
 
 /// A question in progress. Dropping it ends the wait.
-pub(super) struct Waiting<'a> {
-    pub(super) shared: &'a Shared,
+pub(super) struct QuestionGuard<'a> {
+    pub(super) shared: &'a SharedState,
     pub(super) key: &'a str,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for QuestionGuard<'_> {
     fn drop(&mut self) {
         self.shared.lock().asks.remove(self.key);
     }
@@ -191,7 +191,7 @@ pub(super) type Body = Pin<Box<dyn Future<Output = Result<CallToolResult, Plugin
 
 /// A tool in memory that runs or waits.
 pub(super) struct Run {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     body: Body,
 }
 
@@ -210,14 +210,14 @@ impl Run {
         record: &SessionRecord,
         sink: Option<NoticeSink>,
         sampling: Vec<Arc<Sampling>>,
-        body: impl FnOnce(Arc<Shared>) -> Body,
+        body: impl FnOnce(Arc<SharedState>) -> Body,
     ) -> Self {
         let principal = record.principal.clone();
         let call_id = record.call_id.clone();
         let caller = Caller { principal, call_id, meta: record.meta.clone() };
         let journal = record.journal.clone();
         let state = Mutex::new(RunState { journal, ..RunState::default() });
-        let shared = Arc::new(Shared { caller, sampling, state, sink: Mutex::new(sink) });
+        let shared = Arc::new(SharedState { caller, sampling, state, sink: Mutex::new(sink) });
         Self { body: body(Arc::clone(&shared)), shared }
     }
 

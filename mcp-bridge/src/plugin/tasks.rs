@@ -1,6 +1,6 @@
 //! Calls as tasks.
 use super::host::{ActiveRun, PluginHost};
-use super::journal::{Answered, Outcome};
+use super::journal::{AnswerOutcome, Outcome};
 use super::notice::NoticeSink;
 use super::session::{SessionRecord, SessionStatus};
 use super::turn::{NewCall, Resumption, SessionError, Turn};
@@ -172,7 +172,8 @@ impl PluginHost {
             }
             let mut is_changed = false;
             for (key, outcome) in answers {
-                is_changed |= record.journal.answer(key, outcome.clone()) == Answered::Recorded;
+                is_changed |=
+                    record.journal.answer(key, outcome.clone()) == AnswerOutcome::Recorded;
             }
             let can_go_on = record.status.is_awaiting() && !record.journal.is_waiting();
             record.revision += 1;

@@ -7,11 +7,11 @@ use super::journal::digest;
 use super::notice::NoticeSink;
 use super::sampling::Sampling;
 use super::session::SessionRecord;
-use super::shared::{Body, Run, Shared};
+use super::shared::{Body, Run, SharedState};
 use crate::mcp::capabilities::Icon;
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tools::{CallToolResult, TaskSupport, Tool, ToolAnnotations};
-use crate::schema::Violation;
+use crate::schema::SchemaViolation;
 use crate::schema::declared::fields_at;
 use alloc::boxed::Box;
 use alloc::format;
@@ -36,7 +36,7 @@ pub struct PluginTool {
     fingerprint: String,
     task_support: TaskSupport,
     sampling: Option<Arc<Sampling>>,
-    body: Arc<dyn Fn(Raw, Arc<Shared>) -> Body + Send + Sync>,
+    body: Arc<dyn Fn(Raw, Arc<SharedState>) -> Body + Send + Sync>,
 }
 
 impl PluginTool {
@@ -68,9 +68,9 @@ impl PluginTool {
     /// A missing declaration is a compile error:
     ///
     /// ```compile_fail,E0277
-    /// use mcp_bridge::plugin::{PluginTool, Undeclared, PluginContext};
+    /// use mcp_bridge::plugin::{PluginContext, PluginTool, UndeclaredElicitations};
     ///
-    /// let tool = PluginTool::builder("nothing", "1").execute(|(), _: PluginContext<Undeclared>| async move { Ok(()) });
+    /// let tool = PluginTool::builder("nothing", "1").execute(|(), _: PluginContext<UndeclaredElicitations>| async move { Ok(()) });
     /// ```
     ///
     /// A tool cannot ask a question that it does not declare:
@@ -148,7 +148,7 @@ impl fmt::Debug for PluginTool {
 
 /// Builder of a [`PluginTool`]. `E` is the set of its questions.
 #[derive(Clone, Debug)]
-pub struct PluginToolBuilder<E = Undeclared> {
+pub struct PluginToolBuilder<E = UndeclaredElicitations> {
     /// The tool as a server lists it, without the schema of its arguments.
     tool: Tool,
     version: String,
@@ -162,7 +162,7 @@ pub struct PluginToolBuilder<E = Undeclared> {
 /// The set of questions of a tool that has not declared any set yet.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a type without values")]
-pub enum Undeclared {}
+pub enum UndeclaredElicitations {}
 
 /// An error in the definition of a tool.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -196,7 +196,7 @@ pub enum DefinitionError {
     },
     /// The answer type of a question has no form.
     #[error(transparent)]
-    Form(#[from] Violation),
+    Form(#[from] SchemaViolation),
 }
 
 impl<E> PluginToolBuilder<E> {
@@ -356,9 +356,9 @@ impl<E> PluginToolBuilder<E> {
     }
 }
 
-fn schema_of<T: JsonSchema>() -> Result<Raw, Violation> {
+fn schema_of<T: JsonSchema>() -> Result<Raw, SchemaViolation> {
     let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
-    Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))
+    Raw::from_value(&schema).map_err(|_| SchemaViolation::new("", "an object"))
 }
 
 /// Returns whether a tool name is valid.

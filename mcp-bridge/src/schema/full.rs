@@ -1,5 +1,5 @@
 //! Validation of answers against the whole schema (feature `validate`).
-use super::{AnswerProblem, Violation};
+use super::{AnswerProblem, SchemaViolation};
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use jsonrpc_core::wire::Raw;
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 /// A compiled schema.
 #[derive(Clone, Debug)]
-pub(super) struct Full(Arc<Validator>);
+pub(super) struct FullValidator(Arc<Validator>);
 
-impl Full {
-    pub(super) fn new(schema: &Raw) -> Result<Self, Violation> {
-        let schema: Value = schema.decode().map_err(|_| Violation::new("", "a schema"))?;
+impl FullValidator {
+    pub(super) fn new(schema: &Raw) -> Result<Self, SchemaViolation> {
+        let schema: Value = schema.decode().map_err(|_| SchemaViolation::new("", "a schema"))?;
         let options = jsonschema::options().with_draft(Draft::Draft202012);
         let validator = options.should_validate_formats(true).build(&schema);
-        validator.map(|validator| Self(Arc::new(validator))).map_err(|error| Violation {
+        validator.map(|validator| Self(Arc::new(validator))).map_err(|error| SchemaViolation {
             pointer: error.instance_path().to_string(),
             expected: "a valid schema".into(),
         })

@@ -1,5 +1,5 @@
 //! Keywords of a JSON Schema.
-use super::Violation;
+use super::SchemaViolation;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::pointer::{push_segment, segment_name};
@@ -27,17 +27,21 @@ pub(crate) fn open(
     schema: &Raw,
     at: &str,
     budget: &mut usize,
-) -> Result<Extra, Violation> {
+) -> Result<Extra, SchemaViolation> {
     let Ok(mut members) = schema.decode::<Extra>() else {
         // `true` permits anything, like an empty schema.
         let allows_anything = schema.as_str() == "true";
-        return allows_anything.then(Extra::new).ok_or_else(|| Violation::new(at, "a schema"));
+        return allows_anything
+            .then(Extra::new)
+            .ok_or_else(|| SchemaViolation::new(at, "a schema"));
     };
     loop {
         let mut parts = Vec::new();
         if let Some(reference) = get::<String>(&members, "$ref") {
             let target = resolve(root, &reference);
-            parts.push(target.ok_or_else(|| Violation::new(at, "a reference into this schema"))?);
+            parts.push(
+                target.ok_or_else(|| SchemaViolation::new(at, "a reference into this schema"))?,
+            );
         }
         parts.extend(get::<Vec<Raw>>(&members, "allOf").unwrap_or_default());
         if parts.is_empty() {
@@ -45,10 +49,10 @@ pub(crate) fn open(
         }
         *budget = budget
             .checked_sub(parts.len())
-            .ok_or_else(|| Violation::new(at, "fewer references"))?;
+            .ok_or_else(|| SchemaViolation::new(at, "fewer references"))?;
         let mut merged = Extra::new();
         for part in parts {
-            let part: Extra = part.decode().map_err(|_| Violation::new(at, "a schema"))?;
+            let part: Extra = part.decode().map_err(|_| SchemaViolation::new(at, "a schema"))?;
             merge(&mut merged, &part);
         }
         let beside = members.iter().filter(|(name, _)| !matches!(*name, "$ref" | "allOf"));

@@ -1,6 +1,6 @@
 //! Conversion of a schema into a form, and of an answer into the original structure.
 use super::keywords::{get, open, pointer};
-use super::{AnswerProblems, Form, Loss, LossKind, Violation};
+use super::{AnswerProblems, Form, LossKind, SchemaLoss, SchemaViolation};
 use crate::mcp::elicitation::{PrimitiveSchemaDefinition, RequestedSchema, SchemaType};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -29,7 +29,7 @@ const MAX_REFERENCES: usize = 1024;
 /// # Errors
 /// Returns an error if the schema does not describe an object, refers to another document, has too
 /// many references, more than [`MAX_FIELDS`] fields, or fields that get the same name.
-pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
+pub fn restrict(schema: &Raw) -> Result<Form, SchemaViolation> {
     restrict_in_order(schema, |_| None)
 }
 
@@ -37,14 +37,14 @@ pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
 pub(super) fn restrict_in_order(
     schema: &Raw,
     order: impl Fn(&[String]) -> Option<&'static [&'static str]>,
-) -> Result<Form, Violation> {
-    let root = schema.decode::<Extra>().map_err(|_| Violation::new("", "an object"))?;
+) -> Result<Form, SchemaViolation> {
+    let root = schema.decode::<Extra>().map_err(|_| SchemaViolation::new("", "an object"))?;
     let mut work =
         Work { root: &root, budget: MAX_REFERENCES, fields: Vec::new(), losses: Vec::new() };
     let members = open(&root, schema, "", &mut work.budget)?;
     let is_object = get::<String>(&members, "type").is_none_or(|name| name == "object");
     if !is_object || members.get("properties").is_none() {
-        return Err(Violation::new("", "an object with properties"));
+        return Err(SchemaViolation::new("", "an object with properties"));
     }
     work.dropped(
         &members,
@@ -56,18 +56,20 @@ pub(super) fn restrict_in_order(
     fields.sort_by_cached_key(|field| field.rank(&order));
     let mut requested = RequestedSchema::new(SchemaType::Object, Extra::new());
     for field in &fields {
-        let definition = Raw::from_value(&field.schema).map_err(|_| Violation::new("", "JSON"))?;
+        let definition =
+            Raw::from_value(&field.schema).map_err(|_| SchemaViolation::new("", "JSON"))?;
         requested.properties.insert(&*field.name, definition);
     }
     let required = fields.iter().filter(|field| field.is_required).map(|field| field.name.clone());
     requested.required = Some(required.collect::<Vec<_>>()).filter(|required| !required.is_empty());
     Ok(Form {
-        requested_schema: Raw::from_value(&requested).map_err(|_| Violation::new("", "JSON"))?,
+        requested_schema: Raw::from_value(&requested)
+            .map_err(|_| SchemaViolation::new("", "JSON"))?,
         schema: requested,
         fields,
         losses,
         #[cfg(feature = "validate")]
-        full: super::full::Full::new(schema)?,
+        full: super::full::FullValidator::new(schema)?,
     })
 }
 
@@ -149,12 +151,12 @@ struct Work<'a> {
     root: &'a Extra,
     budget: usize,
     fields: Vec<Field>,
-    losses: Vec<Loss>,
+    losses: Vec<SchemaLoss>,
 }
 
 impl Work<'_> {
     fn lose(&mut self, at: &str, kind: LossKind) {
-        self.losses.push(Loss { pointer: at.into(), kind });
+        self.losses.push(SchemaLoss { pointer: at.into(), kind });
     }
 
     /// Records the keywords that are not `kept` as losses.
@@ -165,7 +167,7 @@ impl Work<'_> {
     }
 
     /// Converts the properties of an object.
-    fn object(&mut self, schema: &Extra, at: &str, place: &Place) -> Result<(), Violation> {
+    fn object(&mut self, schema: &Extra, at: &str, place: &Place) -> Result<(), SchemaViolation> {
         let properties: Extra = get(schema, "properties").unwrap_or_default();
         let required: Vec<String> = get(schema, "required").unwrap_or_default();
         let at = pointer(at, "properties");
@@ -178,7 +180,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn property(&mut self, schema: &Raw, at: &str, mut place: Place) -> Result<(), Violation> {
+    fn property(
+        &mut self,
+        schema: &Raw,
+        at: &str,
+        mut place: Place,
+    ) -> Result<(), SchemaViolation> {
         let members = open(self.root, schema, at, &mut self.budget)?;
         let (members, is_nullable) = self.without_null(members, at)?;
         if is_nullable {
@@ -215,13 +222,13 @@ impl Work<'_> {
         is_json_text: bool,
         at: &str,
         Place { path, is_required }: Place,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), SchemaViolation> {
         let name = path.join(".");
         if self.fields.len() >= MAX_FIELDS {
-            return Err(Violation::new(at, "fewer fields"));
+            return Err(SchemaViolation::new(at, "fewer fields"));
         }
         if self.fields.iter().any(|field| field.name == name) {
-            return Err(Violation::new(at, "a name that no other field has"));
+            return Err(SchemaViolation::new(at, "a name that no other field has"));
         }
         self.fields.push(Field { name, path, schema, is_required, is_json_text });
         Ok(())
@@ -229,7 +236,7 @@ impl Work<'_> {
 
     /// Removes `null` from the types, alternatives and constants of a schema. Returns whether it
     /// was present.
-    fn without_null(&mut self, schema: Extra, at: &str) -> Result<(Extra, bool), Violation> {
+    fn without_null(&mut self, schema: Extra, at: &str) -> Result<(Extra, bool), SchemaViolation> {
         let mut schema = schema;
         let mut is_nullable = false;
         if let Some(mut types) = get::<Vec<String>>(&schema, "type") {
@@ -240,7 +247,7 @@ impl Work<'_> {
                 [one] => Raw::from_value(one),
                 _ => Raw::from_value(&types),
             };
-            schema.insert("type", types.map_err(|_| Violation::new(at, "types"))?);
+            schema.insert("type", types.map_err(|_| SchemaViolation::new(at, "types"))?);
         }
         if let Some(mut constants) = get::<Vec<Raw>>(&schema, "enum") {
             let before = constants.len();
@@ -248,7 +255,8 @@ impl Work<'_> {
             if constants.len() < before {
                 is_nullable = true;
                 let constants = Raw::from_value(&constants);
-                schema.insert("enum", constants.map_err(|_| Violation::new(at, "constants"))?);
+                schema
+                    .insert("enum", constants.map_err(|_| SchemaViolation::new(at, "constants"))?);
             }
         }
         for keyword in ["anyOf", "oneOf"] {
@@ -262,7 +270,8 @@ impl Work<'_> {
                 }
             }
             is_nullable |= left.len() < before;
-            schema = instead(&schema, keyword, left).ok_or_else(|| Violation::new(at, "JSON"))?;
+            schema =
+                instead(&schema, keyword, left).ok_or_else(|| SchemaViolation::new(at, "JSON"))?;
         }
         Ok((schema, is_nullable))
     }

@@ -1,5 +1,5 @@
 //! Requests for input: elicitation, sampling and roots.
-use super::{CallId, CallNotOpen, Server, ServerEvent};
+use super::{CallId, ClosedCall, Server, ServerEvent};
 use crate::mcp::base::Era;
 use crate::mcp::cancellation::CancelledNotificationParams;
 use crate::mcp::capabilities::{
@@ -42,7 +42,7 @@ impl Needs {
 pub enum AskError {
     /// The call has ended.
     #[error(transparent)]
-    NotOpen(#[from] CallNotOpen),
+    NotOpen(#[from] ClosedCall),
     /// There are no requests and no state.
     #[error("expected requests or a state, got neither")]
     Nothing,
@@ -124,7 +124,7 @@ impl Server {
         needs: Needs,
         deadline: Option<Duration>,
     ) -> Result<(), AskError> {
-        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
+        let open = self.calls.get(&call).ok_or(ClosedCall)?;
         check(&needs, &open.call.capabilities)?;
         if open.call.version.era() != Some(Era::Legacy) {
             let request = open.request.clone();
@@ -157,7 +157,7 @@ impl Server {
                 }
             }
         }
-        let Some(open) = self.calls.get_mut(&call) else { return Err(CallNotOpen.into()) };
+        let Some(open) = self.calls.get_mut(&call) else { return Err(ClosedCall.into()) };
         open.rounds += 1;
         open.call.request_state = needs.request_state;
         open.answers = needs.requests.iter().map(|(key, _)| (key.clone(), None)).collect();

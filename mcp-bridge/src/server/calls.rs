@@ -1,5 +1,5 @@
 //! Ends of tool calls, their progress and their log messages.
-use super::{CallId, CallNotOpen, Server, adapt};
+use super::{CallId, ClosedCall, Server, adapt};
 use crate::mcp::base::Era;
 use crate::mcp::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use crate::mcp::progress::ProgressNotificationParams;
@@ -14,8 +14,8 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if the call has ended.
-    pub fn finish(&mut self, call: CallId, result: CallToolResult) -> Result<(), CallNotOpen> {
-        let open = self.calls.remove(&call).ok_or(CallNotOpen)?;
+    pub fn finish(&mut self, call: CallId, result: CallToolResult) -> Result<(), ClosedCall> {
+        let open = self.calls.remove(&call).ok_or(ClosedCall)?;
         let result = adapt::result_for(result, &open.call.version);
         self.answer_with(&open.request, &result);
         Ok(())
@@ -26,9 +26,9 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if the call has ended.
-    pub fn fail(&mut self, call: CallId, error: ErrorObject) -> Result<(), CallNotOpen> {
+    pub fn fail(&mut self, call: CallId, error: ErrorObject) -> Result<(), ClosedCall> {
         self.withdraw_questions(call);
-        let open = self.calls.remove(&call).ok_or(CallNotOpen)?;
+        let open = self.calls.remove(&call).ok_or(ClosedCall)?;
         self.answer(&open.request, Err(error));
         Ok(())
     }
@@ -41,8 +41,8 @@ impl Server {
         &mut self,
         call: CallId,
         mut params: impl FnMut(RequestId) -> ProgressNotificationParams,
-    ) -> Result<(), CallNotOpen> {
-        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
+    ) -> Result<(), ClosedCall> {
+        let open = self.calls.get(&call).ok_or(ClosedCall)?;
         let Some(token) = open.call.progress_token.clone() else { return Ok(()) };
         let related = open.request.clone();
         self.notify("notifications/progress", &params(token), Some(related));
@@ -59,8 +59,8 @@ impl Server {
         &mut self,
         call: CallId,
         params: &LoggingMessageNotificationParams,
-    ) -> Result<(), CallNotOpen> {
-        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
+    ) -> Result<(), ClosedCall> {
+        let open = self.calls.get(&call).ok_or(ClosedCall)?;
         let least = match (open.call.version.era(), &self.session) {
             (Some(Era::Legacy), Some(session)) => {
                 session.log_level.clone().or(Some(LoggingLevel::Debug))

@@ -83,7 +83,7 @@ impl ToolCall {
 /// A message to send.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// The message.
     pub message: MessageBuf,
     /// The client request that the message belongs to. Over HTTP the message is sent in the

@@ -1,5 +1,5 @@
 //! Outcome of a tool call.
-use super::{AskError, CallId, CallNotOpen, Needs, Server};
+use super::{AskError, CallId, ClosedCall, Needs, Server};
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tasks::Task;
 use crate::mcp::tools::CallToolResult;
@@ -49,7 +49,7 @@ impl Server {
         call: CallId,
         outcome: CallOutcome,
         deadline: Option<Duration>,
-    ) -> Result<(), CallNotOpen> {
+    ) -> Result<(), ClosedCall> {
         let taken = match outcome {
             CallOutcome::Done(result) => return self.finish(call, *result),
             CallOutcome::Failed(error) => return self.fail(call, error),

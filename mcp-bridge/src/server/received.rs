@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// A client message with decoded params.
 #[derive(Debug)]
-pub struct Received<'a> {
+pub struct ReceivedMessage<'a> {
     pub(super) message: Message<'a>,
     pub(super) params: Option<Result<ReadParams, DecodeError>>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct ReadParams {
     pub(super) meta: Result<RequestMetaObject, DecodeError>,
 }
 
-impl<'a> From<Message<'a>> for Received<'a> {
+impl<'a> From<Message<'a>> for ReceivedMessage<'a> {
     fn from(message: Message<'a>) -> Self {
         let params = match &message {
             Message::Request(request) => Some(ReadParams::of(request)),
@@ -33,7 +33,7 @@ impl<'a> From<Message<'a>> for Received<'a> {
     }
 }
 
-impl<'a> Received<'a> {
+impl<'a> ReceivedMessage<'a> {
     /// Returns the message.
     pub fn message(&self) -> &Message<'a> {
         &self.message

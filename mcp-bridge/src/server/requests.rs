@@ -61,7 +61,8 @@ impl ServerOptions {
         let mut list_changed = ListChangedCapability::new();
         list_changed.list_changed = Some(true);
         let mut capabilities = ServerCapabilities::new();
-        (capabilities.tools, capabilities.logging) = (Some(list_changed), Some(Extra::new()));
+        capabilities.tools = Some(list_changed);
+        capabilities.logging = Some(Extra::new());
         Self {
             server_info,
             instructions: None,

@@ -159,7 +159,8 @@ impl Server {
             meta.server_info = Some(self.options.server_info.clone());
             meta.subscription_id = Some(id.clone());
             let mut result = EmptyResult::new();
-            (result.result_type, result.meta) = (Some(ResultType::Complete), Some(meta.to_meta()));
+            result.result_type = Some(ResultType::Complete);
+            result.meta = Some(meta.to_meta());
             self.answer_with(&id, &result);
         }
     }

@@ -5,7 +5,7 @@
 use super::ask::missing_capability_error;
 use super::requests::not_found;
 use super::subscriptions::subscription;
-use super::{AskError, CallId, CallNotOpen, Server, ToolCall};
+use super::{AskError, CallId, ClosedCall, Server, ToolCall};
 use crate::mcp::base::Era;
 use crate::mcp::capabilities::ClientCapabilities;
 use crate::mcp::dispatch::ClientRequest;
@@ -42,7 +42,7 @@ impl Server {
     /// Returns an error if the call has ended, or its client [does not support
     /// tasks](ToolCall::takes_task). The call is unchanged.
     pub fn create_task(&mut self, call: CallId, task: Task) -> Result<(), AskError> {
-        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
+        let open = self.calls.get(&call).ok_or(ClosedCall)?;
         if !open.call.takes_task() {
             let required = Box::new(tasks_capability());
             return Err(AskError::Capability { key: EXTENSION.into(), required });
@@ -62,7 +62,8 @@ impl Server {
         let listeners: Vec<_> = listeners.map(|(id, _)| id.clone()).collect();
         for id in listeners {
             let mut params = task.clone();
-            (params.result_type, params.meta) = (None, Some(subscription(&id)));
+            params.result_type = None;
+            params.meta = Some(subscription(&id));
             self.notify("notifications/tasks", &params, Some(id));
         }
     }

@@ -145,7 +145,8 @@ fn code_is_exchanged_with_the_verifier_for_this_server() {
     }
     redirect(&mut authorizer, &page, "&code=x%201");
     let request = sent(&mut authorizer);
-    assert_eq!((request.url.as_str(), &request.authorization), ("https://as.example/token", &None));
+    assert_eq!(request.url, "https://as.example/token");
+    assert_eq!(request.authorization, None);
     let (kind, body) = request.body.expect("a form");
     assert_eq!(kind, "application/x-www-form-urlencoded");
     let expected = [

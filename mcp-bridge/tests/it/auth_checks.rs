@@ -298,7 +298,8 @@ proptest! {
             let is_redirect = matches!(input, Input::Redirect { has_state: true, .. });
             match input {
                 Input::Challenge(status, header) => {
-                    (can_sign_in, is_open) = (false, false);
+                    can_sign_in = false;
+                    is_open = false;
                     authorizer.handle_challenge(status, header.as_deref(), RANDOM);
                 }
                 Input::Response(status, body) => authorizer.handle_response(status, &body),
@@ -313,7 +314,8 @@ proptest! {
                     authorizer.cancel("enough");
                 }
                 Input::SignOut => {
-                    (can_sign_in, is_open) = (false, false);
+                    can_sign_in = false;
+                    is_open = false;
                     authorizer.handle_sign_out();
                     prop_assert_eq!(authorizer.authorization(), None);
                 }

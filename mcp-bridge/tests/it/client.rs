@@ -3,7 +3,7 @@ use crate::server::{ALL, answer, form, wire_raw};
 use jsonrpc_core::wire;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{
-    CallError, CallParams, Client, ClientEvent, ClientOptions, NotSent, UpstreamCall,
+    CallError, CallParams, Client, ClientEvent, ClientOptions, SendRequestError, UpstreamCall,
 };
 use mcp_bridge::mcp::base::{CacheScope, Era};
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
@@ -311,7 +311,8 @@ fn rounds_of_a_call_are_limited() {
 fn calls_report_progress_and_end() {
     let mut server = Server::ready(Era::Legacy);
     let mut params = CallParams::new("t", wire_raw(&json!({})));
-    (params.wants_progress, params.deadline) = (true, Some(Duration::from_secs(9)));
+    params.wants_progress = true;
+    params.deadline = Some(Duration::from_secs(9));
     let call = server.client.call(params).expect("ready");
     let token = server.take()["params"]["_meta"]["progressToken"].clone();
     let progress = |token: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": { "progressToken": token, "progress": 0.5 } });

@@ -2,8 +2,8 @@
 use crate::shapes::any_json;
 use jsonrpc_core::wire;
 use mcp_bridge::context::{
-    self, Carrier, Carriers, ContextProblem, EXTENSION, EncodeError, Encoding, Extracted,
-    LATER_NAME, Limits, Marker, ModelContext, NAME,
+    self, Carrier, Carriers, ContextLimits, ContextProblem, EXTENSION, EncodeError, EncodeOptions,
+    Extraction, LATER_NAME, Marker, ModelContext, NAME,
 };
 use mcp_bridge::mcp::capabilities::ClientCapabilities;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
@@ -21,18 +21,18 @@ fn write(params: &ElicitRequestParams) -> Value {
     serde_json::to_value(params).expect("JSON")
 }
 
-fn extract(params: &Value) -> Extracted {
-    context::extract(&read(params), &Limits::default())
+fn extract(params: &Value) -> Extraction {
+    context::extract(&read(params), &ContextLimits::default())
 }
 
-fn encode(params: &Value, value: &Value, encoding: &Encoding) -> Result<Value, EncodeError> {
+fn encode(params: &Value, value: &Value, encoding: &EncodeOptions) -> Result<Value, EncodeError> {
     let mut params = read(params);
     let context = ModelContext::from_value(value).expect("an object");
     context::encode(&mut params, &context, encoding)?;
     Ok(write(&params))
 }
 
-fn value(extracted: &Extracted) -> Option<Value> {
+fn value(extracted: &Extraction) -> Option<Value> {
     extracted.context.as_ref().map(|context| context.decode().expect("JSON"))
 }
 
@@ -57,7 +57,7 @@ fn original_format_round_trips() {
     let message = "Select a flight from NYC to LAX:\n\n1. SkyHigh $299\n2. CloudAir $349";
     assert_eq!(clean["message"], message);
     assert_eq!(clean["requestedSchema"].get(NAME), None);
-    let again = encode(&clean, &context, &Encoding::new(Carriers::SCHEMA_AND_MESSAGE));
+    let again = encode(&clean, &context, &EncodeOptions::new(Carriers::SCHEMA_AND_MESSAGE));
     assert_eq!(again, Ok(wire));
 }
 
@@ -68,7 +68,7 @@ fn irregular_messages_are_decoded_by_rule() {
     let context = Some(json!({ "a": 1 }));
     let none = None::<Value>;
     let deep = format!("{}{}", "{\"a\":".repeat(65), "1".to_owned() + &"}".repeat(65));
-    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(Limits::DEFAULT_BYTES));
+    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(ContextLimits::DEFAULT_BYTES));
     let unchanged = None::<&str>;
     use ContextProblem::{
         InvalidJson, MalformedHeader, NotAnObject, TooDeep, TooLarge, TrailingText, UnsupportedMime,
@@ -251,18 +251,19 @@ fn carriers_take_precedence_in_order() {
 #[test]
 fn context_beyond_the_limits_is_an_error() {
     let plain = json!({ "message": "Hi", "requestedSchema": {} });
-    let all = Encoding::new(Carriers::ALL);
+    let all = EncodeOptions::new(Carriers::ALL);
     let deep = (0..64).fold(json!(1), |inner, _| json!({ "a": inner }));
     assert!(encode(&plain, &deep, &all).is_ok());
     let deep = json!({ "a": deep });
     assert_eq!(encode(&plain, &deep, &all), Err(EncodeError::TooDeep { actual: 65, limit: 64 }));
-    let fits = json!({ "a": "x".repeat(Limits::DEFAULT_BYTES - r#"{"a":""}"#.len()) });
+    let fits = json!({ "a": "x".repeat(ContextLimits::DEFAULT_BYTES - r#"{"a":""}"#.len()) });
     assert!(encode(&plain, &fits, &all).is_ok());
-    let large = json!({ "a": "x".repeat(Limits::DEFAULT_BYTES) });
-    let limit = Limits::DEFAULT_BYTES;
+    let large = json!({ "a": "x".repeat(ContextLimits::DEFAULT_BYTES) });
+    let limit = ContextLimits::DEFAULT_BYTES;
     let actual = limit + r#"{"a":""}"#.len();
     assert_eq!(encode(&plain, &large, &all), Err(EncodeError::TooLarge { actual, limit }));
-    let long = json!({ "message": "x".repeat(Limits::DEFAULT_MESSAGE), "requestedSchema": {} });
+    let long =
+        json!({ "message": "x".repeat(ContextLimits::DEFAULT_MESSAGE), "requestedSchema": {} });
     let error = encode(&long, &json!({ "a": 1 }), &all);
     assert!(matches!(error, Err(EncodeError::MessageTooLarge { .. })), "{error:?}");
     let marked = json!({ "message": "see --x-model-context: here", "requestedSchema": {} });
@@ -288,8 +289,8 @@ fn contexts_are_preserved_exactly() {
     for carriers in [Carriers::ALL, Carriers::META, Carriers::SCHEMA_AND_MESSAGE] {
         let mut request: ElicitRequestParams = wire::decode(&params).expect("params");
         let given = ModelContext::from_text(context).expect("an object");
-        context::encode(&mut request, &given, &Encoding::new(carriers)).expect("it fits");
-        let found = context::extract(&request, &Limits::default());
+        context::encode(&mut request, &given, &EncodeOptions::new(carriers)).expect("it fits");
+        let found = context::extract(&request, &ContextLimits::default());
         assert_eq!(found.context.as_ref().map(ModelContext::as_str), Some(context));
         let ElicitRequestParams::Form(form) = found.request else { panic!("no form") };
         assert_eq!(form.requested_schema.as_str(), schema);

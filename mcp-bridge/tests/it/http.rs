@@ -2,7 +2,7 @@
 use jsonrpc_core::{Message, wire};
 use mcp_bridge::http::{check, decode_value, encode_value, headers_of, param_headers};
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge::server::Received;
+use mcp_bridge::server::ReceivedMessage;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn call(
             changed.iter().find(|(key, _): &&(String, String)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     };
-    let received = Received::from(Message::Request(request));
+    let received = ReceivedMessage::from(Message::Request(request));
     let outcome = check(&received, Some(tool), find);
     if let Err(error) = &outcome {
         assert_eq!(error.code.0, -32020);

@@ -10,8 +10,9 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport};
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost, PluginTool,
-    Resumption, SessionError, SessionRecord, SessionStatus, SessionStore, SuspendPolicy, Turn,
+    ElicitResponse, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost,
+    PluginTool, Resumption, SessionError, SessionRecord, SessionStatus, SessionStore,
+    SuspendPolicy, Turn,
 };
 use mcp_bridge::seal::{SealedStates, StateKey};
 use mcp_bridge::server::StateCodec;
@@ -122,14 +123,14 @@ async fn book(
     let message = format!("Which flight from {} to {}?", trip.from, trip.destination);
     ctx.log(LoggingLevel::Info, Some("flights"), Raw::from_value("searched").expect("text"));
     let list = FlightList { flights };
-    let Elicited::Accept(choice) = ctx.elicit::<PickFlight>(&message, &list).await? else {
+    let ElicitResponse::Accept(choice) = ctx.elicit::<PickFlight>(&message, &list).await? else {
         return Err(refused());
     };
     let flight = list.flights.iter().find(|flight| flight.id == choice.flight_id);
     let flight = flight.ok_or_else(|| PluginError::failed("no such flight"))?;
     ctx.progress(1.0, Some(3.0), Some("flight"));
     let map = SeatMap { rows: 30, taken_seats: vec!["1A".into()] };
-    let Elicited::Accept(seat) = ctx.elicit::<PickSeat>("Which seat?", &map).await? else {
+    let ElicitResponse::Accept(seat) = ctx.elicit::<PickSeat>("Which seat?", &map).await? else {
         return Err(refused());
     };
     let charge = || async {
@@ -146,7 +147,8 @@ async fn book(
         return Err(PluginError::failed("no tip"));
     };
     let seat = format!("{}{}", seat.row, seat.seat);
-    let (flight, price) = (flight.id.clone(), flight.price);
+    let price = flight.price;
+    let flight = flight.id.clone();
     Ok(Booking { ticket_number, flight, seat, price, tip: tip.text.clone() })
 }
 

@@ -3,7 +3,8 @@ use crate::plugin_serve::exchange;
 use crate::server::{CAPABILITIES, VERSION};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NoElicitations, PluginContext, PluginHost, PluginTool, SuspendPolicy,
+    ElicitResponse, MemoryStore, NoElicitations, PluginContext, PluginHost, PluginTool,
+    SuspendPolicy,
 };
 use mcp_bridge::server::{Server, ServerOptions};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ fn tool() -> PluginTool {
         let meta = ctx.meta().map(|meta| serde_json::to_value(meta).expect("JSON"));
         Ok(json!({
             "principal": ctx.principal(), "call": ctx.call_id(), "meta": meta,
-            "root": roots[0].uri, "paid": paid == Elicited::Accept(()),
+            "root": roots[0].uri, "paid": paid == ElicitResponse::Accept(()),
         }))
     });
     tool.expect("a tool")

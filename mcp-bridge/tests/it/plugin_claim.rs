@@ -70,7 +70,7 @@ fn concurrent_answers_run_the_tool_once() {
 }
 
 /// A store that yields before each operation.
-struct Yielding(Arc<MemoryStore>);
+struct YieldingStore(Arc<MemoryStore>);
 
 async fn yield_once() {
     let mut has_yielded = false;
@@ -82,7 +82,7 @@ async fn yield_once() {
 }
 
 #[async_trait::async_trait]
-impl SessionStore for Yielding {
+impl SessionStore for YieldingStore {
     async fn create(&self, record: &SessionRecord) -> Result<(), StoreError> {
         yield_once().await;
         self.0.create(record).await
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn one_claim_wins(schedule in prop::collection::vec(0..3usize, 0..40)) {
         let world = World::new();
-        let store: Arc<dyn SessionStore> = Arc::new(Yielding(Arc::clone(&world.store)));
+        let store: Arc<dyn SessionStore> = Arc::new(YieldingStore(Arc::clone(&world.store)));
         let (state, _) = asked(begin(&world.host(SuspendPolicy::Replay, "a")));
         asked(answer(&world.host(SuspendPolicy::Replay, "a"), &state, [flight()]));
         let hosts = ["a", "b", "c"].map(|owner| {
@@ -154,7 +154,7 @@ proptest! {
 
 /// Outcome of one answer.
 #[derive(Clone, Debug, PartialEq)]
-enum Came {
+enum Arrival {
     To(Value),
     Nowhere(String),
 }
@@ -167,7 +167,7 @@ proptest! {
         schedule in prop::collection::vec((0..4usize, prop::bool::weighted(0.1)), 0..40),
     ) {
         let world = World::new();
-        let store: Arc<dyn SessionStore> = Arc::new(Yielding(Arc::clone(&world.store)));
+        let store: Arc<dyn SessionStore> = Arc::new(YieldingStore(Arc::clone(&world.store)));
         let first = world.host(SuspendPolicy::Replay, "first");
         let (state, _) = asked(begin(&first));
         asked(answer(&first, &state, [flight()]));
@@ -198,9 +198,9 @@ proptest! {
             let Some(future) = &mut racing[which] else { continue };
             if let std::task::Poll::Ready(turn) = future.as_mut().poll(&mut cx) {
                 came.push(match turn {
-                    Ok(Turn::Taken) => Came::Nowhere("taken".into()),
-                    Err(SessionError::Superseded) => Came::Nowhere("superseded".into()),
-                    turn => Came::To(booked(turn)),
+                    Ok(Turn::Taken) => Arrival::Nowhere("taken".into()),
+                    Err(SessionError::Superseded) => Arrival::Nowhere("superseded".into()),
+                    turn => Arrival::To(booked(turn)),
                 });
                 racing[which] = None;
             }
@@ -209,8 +209,8 @@ proptest! {
             epoch = now;
         }
         prop_assert_eq!(came.len(), 4);
-        prop_assert!(came.iter().any(|came| *came == Came::To(booking())), "{:?}", came);
-        prop_assert!(came.iter().all(|came| matches!(came, Came::Nowhere(_)) || *came == Came::To(booking())), "{:?}", came);
+        prop_assert!(came.iter().any(|came| *came == Arrival::To(booking())), "{:?}", came);
+        prop_assert!(came.iter().all(|came| matches!(came, Arrival::Nowhere(_)) || *came == Arrival::To(booking())), "{:?}", came);
         let record = world.record(&state);
         prop_assert_eq!(record.status, SessionStatus::Completed);
         prop_assert_eq!(world.tickets.load(Ordering::SeqCst), 1);

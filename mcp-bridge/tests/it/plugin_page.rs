@@ -8,23 +8,23 @@ use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::context::Carriers;
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::plugin::{
-    Elicited, ForwardedResumption, ForwardedTurn, PluginElicitRequestEvent, PluginEvent,
+    ElicitResponse, ForwardedResumption, ForwardedTurn, PluginElicitRequestEvent, PluginEvent,
     PluginInterrupt, PluginRequestExtensions, Question, Resumption, SessionError, SessionRecord,
     StoreError, SuspendPolicy, Turn,
 };
 use serde_json::json;
 
-struct FirstOfAll;
+struct FirstChoice;
 
-impl BookFlightHandlers for FirstOfAll {
-    async fn pick_flight(&self, question: Question<FlightList>) -> Elicited<FlightChoice> {
+impl BookFlightHandlers for FirstChoice {
+    async fn pick_flight(&self, question: Question<FlightList>) -> ElicitResponse<FlightChoice> {
         assert_eq!(question.message, "Which flight from NYC to LAX?");
         let flight_id = question.context.flights[0].id.clone();
-        Elicited::Accept(FlightChoice { flight_id })
+        ElicitResponse::Accept(FlightChoice { flight_id })
     }
 
-    async fn pick_seat(&self, _: Question<SeatMap>) -> Elicited<SeatChoice> {
-        Elicited::Decline
+    async fn pick_seat(&self, _: Question<SeatMap>) -> ElicitResponse<SeatChoice> {
+        ElicitResponse::Decline
     }
 }
 
@@ -40,7 +40,7 @@ fn handlers_read_each_carrier() {
                 panic!("a question")
             };
             let result =
-                block_on(BookFlight::handle(&FirstOfAll, &asks[0].key, &params)).expect("handled");
+                block_on(BookFlight::handle(&FirstChoice, &asks[0].key, &params)).expect("handled");
             let answered = value(&serde_json::to_value(result).expect("JSON"));
             turn = answer(&host, &state, [(asks[0].key.clone(), answered)]);
         }

@@ -5,8 +5,8 @@ use futures::{FutureExt, future};
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::elicitations;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost, PluginTool,
-    Resumption, SessionError, SuspendPolicy, Turn,
+    ElicitResponse, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost,
+    PluginTool, Resumption, SessionError, SuspendPolicy, Turn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoArguments {}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Text {
@@ -27,16 +27,16 @@ elicitations! {
     /// Two questions.
     pub(crate) Two handled by TwoHandlers {
         /// The first question.
-        left: Left = "left" (Nothing => Text),
+        left: Left = "left" (NoArguments => Text),
         /// The second question.
-        right: Right = "right" (Nothing => Text),
+        right: Right = "right" (NoArguments => Text),
     }
 }
 
-fn text(elicited: Elicited<Text>) -> String {
+fn text(elicited: ElicitResponse<Text>) -> String {
     match elicited {
-        Elicited::Accept(Text { text }) => text,
-        Elicited::Decline | Elicited::Cancel => "-".into(),
+        ElicitResponse::Accept(Text { text }) => text,
+        ElicitResponse::Decline | ElicitResponse::Cancel => "-".into(),
     }
 }
 
@@ -49,7 +49,7 @@ where
     F: Future<Output = Result<String, PluginError>> + Send + 'static,
 {
     let tool = PluginTool::builder("ask", "1").elicits::<Two>();
-    let tool = tool.execute(move |_: Nothing, ctx| body(ctx)).expect("forms");
+    let tool = tool.execute(move |_: NoArguments, ctx| body(ctx)).expect("forms");
     let time = Arc::clone(time);
     let clock = move || Duration::from_secs(time.load(Ordering::SeqCst));
     PluginHost::new([tool], policy, Arc::new(MemoryStore::default()), "a", Arc::new(clock))
@@ -95,8 +95,8 @@ fn end(turn: Result<Turn, SessionError>) -> (String, bool) {
 fn concurrent_questions_accept_partial_answers() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let host = host(policy, &Arc::default(), |ctx| async move {
-            let left = ctx.elicit::<Left>("Left?", &Nothing {});
-            let right = ctx.elicit::<Right>("Right?", &Nothing {});
+            let left = ctx.elicit::<Left>("Left?", &NoArguments {});
+            let right = ctx.elicit::<Right>("Right?", &NoArguments {});
             let (left, right) = future::join(left, right).await;
             Ok(text(left?) + &text(right?))
         });
@@ -112,11 +112,11 @@ fn concurrent_questions_accept_partial_answers() {
 fn dropped_question_is_not_asked() {
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let host = host(policy, &Arc::default(), |ctx| async move {
-            let left = ctx.elicit::<Left>("Left?", &Nothing {}).boxed();
-            let right = ctx.elicit::<Right>("Right?", &Nothing {}).boxed();
+            let left = ctx.elicit::<Left>("Left?", &NoArguments {}).boxed();
+            let right = ctx.elicit::<Right>("Right?", &NoArguments {}).boxed();
             let (first, other) = future::select(left, right).await.factor_first();
             drop(other);
-            let second = ctx.elicit::<Left>("Again?", &Nothing {}).await?;
+            let second = ctx.elicit::<Left>("Again?", &NoArguments {}).await?;
             Ok(text(first?) + &text(second))
         });
         assert_eq!(keys(begin(&host)), ["left", "right"]);
@@ -133,7 +133,7 @@ fn replay_that_deviates_fails() {
         async move {
             let message = format!("Question {run}?");
             // A tool that ignores the error fails as well.
-            let elicited = ctx.elicit::<Left>(&message, &Nothing {}).await;
+            let elicited = ctx.elicit::<Left>(&message, &NoArguments {}).await;
             Ok(elicited.map(text).unwrap_or_default())
         }
     });
@@ -151,7 +151,7 @@ fn waiting_time_is_not_running_time() {
             let work = Arc::clone(&work);
             async move {
                 ctx.step("work", || async { work.fetch_add(seconds, Ordering::SeqCst) }).await?;
-                ctx.elicit::<Left>("Left?", &Nothing {}).await.map(text)
+                ctx.elicit::<Left>("Left?", &NoArguments {}).await.map(text)
             }
         });
         match begin(&host) {

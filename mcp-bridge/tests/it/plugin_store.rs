@@ -1,6 +1,6 @@
 //! Limits of the store: the room that a call takes, eviction, and dropped futures.
 use crate::plugin::{World, answer, asked, begin, booked, booking, flight, seat, tipped};
-use crate::plugin_session::Nothing;
+use crate::plugin_session::NoArguments;
 use futures::FutureExt;
 use futures::executor::block_on;
 use jsonrpc_core::wire::Raw;
@@ -39,7 +39,7 @@ fn world(limits: StoreLimits) -> World {
 #[test]
 fn hundred_thousand_calls_without_questions_hold_no_room() {
     let tool = PluginTool::builder("ok", "1").elicits::<NoElicitations>();
-    let tool = tool.execute(|_: Nothing, ctx: PluginContext<NoElicitations>| async move {
+    let tool = tool.execute(|_: NoArguments, ctx: PluginContext<NoElicitations>| async move {
         ctx.step("work", || async { 1 }).await
     });
     let store = Arc::new(MemoryStore::new(StoreLimits::new(1, 1 << 16)));

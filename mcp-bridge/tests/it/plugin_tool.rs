@@ -1,5 +1,5 @@
 //! Definition of tools: names, arguments, results, and the fields of forms.
-use crate::plugin_session::Nothing;
+use crate::plugin_session::NoArguments;
 use futures::executor::block_on;
 use jsonrpc_core::wire::{Extra, Meta, Raw};
 use mcp_bridge::mcp::capabilities::Icon;
@@ -70,7 +70,7 @@ fn arguments_other_than_objects_are_rejected() {
     assert!(refused(define("a", |n: i64| n)).contains("`integer`"));
     assert!(refused(define("a", |n: String| n)).contains("`string`"));
     assert!(refused(define("a", |n: Vec<u8>| n)).contains("`array`"));
-    refused(define("a", |n: Option<Nothing>| n.is_some()));
+    refused(define("a", |n: Option<NoArguments>| n.is_some()));
     refused(define("a", |n: Value| n));
 }
 

@@ -2,7 +2,7 @@
 use jsonrpc_core::wire;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::names;
-use mcp_bridge::registry::{CollisionPolicy, RegisterError, Registry, ToolSource, ToolSourceName};
+use mcp_bridge::registry::{CollisionPolicy, Registry, RegistryError, ToolSource, ToolSourceName};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn collisions_are_handled_by_policy() {
         (CollisionPolicy::Rename, "add", Ok("calc__add"), 1),
         (CollisionPolicy::PrefixAll, "add", Ok("calc__add"), 0),
         (CollisionPolicy::KeepFirst, "add", Ok("add"), 1),
-        (CollisionPolicy::Reject, "add", Err(RegisterError::Taken("add".into())), 0),
+        (CollisionPolicy::Reject, "add", Err(RegistryError::Taken("add".into())), 0),
     ];
     for (policy, first, second, collisions) in table {
         let mut registry = Registry::new(policy);
@@ -40,7 +40,7 @@ fn name_is_unique_within_its_source() {
     let mut registry = Registry::new(CollisionPolicy::Rename);
     assert_eq!(registry.register(tool("a"), ToolSource::Frontend).as_deref(), Ok("a"));
     let error = registry.register(tool("a"), ToolSource::Frontend);
-    assert_eq!(error, Err(RegisterError::Taken("a".into())));
+    assert_eq!(error, Err(RegistryError::Taken("a".into())));
     assert_eq!(registry.register(tool("a"), ToolSource::Agent).as_deref(), Ok("agent__a"));
     assert_eq!(registry.source("b"), &ToolSource::Unknown);
     assert_eq!(registry.list().tools.len(), 2);
@@ -50,7 +50,7 @@ fn name_is_unique_within_its_source() {
     for index in registry.iter().count()..Registry::MAX_TOOLS {
         registry.register(tool(&format!("t{index}")), ToolSource::Local).expect("room");
     }
-    assert_eq!(registry.register(tool("last"), ToolSource::Local), Err(RegisterError::Full));
+    assert_eq!(registry.register(tool("last"), ToolSource::Local), Err(RegistryError::Full));
 }
 
 #[test]

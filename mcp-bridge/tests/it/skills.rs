@@ -143,7 +143,8 @@ fn other_requests_are_passed_on() {
         assert!(matches!(server.poll_event(), Some(ServerEvent::Request { .. })), "{method}");
     }
     assert_eq!(ask(&mut server, "resources/list", json!({}), false), None);
-    let (mut server, uri) = (served(true), json!({ "uri": "skill://pdf/SKILL.md" }));
+    let mut server = served(true);
+    let uri = json!({ "uri": "skill://pdf/SKILL.md" });
     let read = ask(&mut server, "resources/read", uri, false).expect("response");
     assert_eq!(read["result"]["contents"][0]["text"], "abc");
     for uri in ["skill://pdf/SKILL.md", "skill://pdf/none"] {

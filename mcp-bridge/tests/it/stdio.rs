@@ -38,7 +38,8 @@ impl Client {
     where
         A: Future<Output = Result<Raw, ErrorObject>> + Send + 'static,
     {
-        let (world, (ours, theirs)) = (World::new(), tokio::io::duplex(1 << 16));
+        let world = World::new();
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
         let host = match stalls {
             true => world.host_that_stalls(policy, "a"),
             false => world.host(policy, "a"),

@@ -120,8 +120,8 @@ fn subscribers_are_notified_of_their_tasks() {
     let told = told.expect("a notification");
     assert_eq!(told["params"]["notifications"], json!({ "taskIds": ["t1", "t2"] }));
     let mut done = task(TaskStatus::Completed);
-    (done.result, done.result_type) =
-        (Some(wire_raw(&json!({ "content": [] }))), Some(ResultType::Complete));
+    done.result = Some(wire_raw(&json!({ "content": [] })));
+    done.result_type = Some(ResultType::Complete);
     server.notify_task(&done);
     let told = sent(&mut server).expect("news");
     assert_eq!(told["method"], "notifications/tasks");

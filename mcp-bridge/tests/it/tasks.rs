@@ -9,7 +9,7 @@ use mcp_bridge::context::Carriers;
 use mcp_bridge::mcp::tasks::{Task, TaskStatus};
 use mcp_bridge::mcp::tools::TaskSupport;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, NoElicitations, Outcome, PluginContext, PluginError,
+    ElicitResponse, MemoryStore, NewCall, NoElicitations, Outcome, PluginContext, PluginError,
     PluginHost, PluginTool, SessionError, SessionStatus, SessionStore, SuspendPolicy, Turn,
 };
 use proptest::prelude::*;
@@ -102,7 +102,8 @@ fn any_program_resumes_a_task() {
     let mut record = world.record(ID);
     record.status = SessionStatus::Running;
     record.revision += 1;
-    (record.owner, record.deadline) = ("e".into(), Duration::from_secs(60));
+    record.owner = "e".into();
+    record.deadline = Duration::from_secs(60);
 
     assert!(block_on(world.store.save(&record)).expect("a store"));
     let is_idle =
@@ -193,12 +194,12 @@ fn tasks_are_private_and_need_support() {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoArguments {}
 
 #[test]
 fn tool_may_end_with_a_protocol_error() {
     let tool = PluginTool::builder("broken", "1").task_support(TaskSupport::Required);
-    let tool = tool.elicits::<NoElicitations>().execute(|_: Nothing, _| async {
+    let tool = tool.elicits::<NoElicitations>().execute(|_: NoArguments, _| async {
         let error = ErrorObject::new(ErrorCode::from(-32_000), "no fuel");
         Err::<(), _>(PluginError::Protocol(error))
     });
@@ -226,13 +227,14 @@ fn tool_may_end_with_a_protocol_error() {
 #[test]
 fn task_waits_for_all_answers() {
     let tool = PluginTool::builder("ask", "1").task_support(TaskSupport::Optional);
-    let tool = tool.elicits::<Two>().execute(|_: Nothing, ctx: PluginContext<Two>| async move {
-        let left = ctx.elicit::<Left>("left?", &session::Nothing {});
-        let right = ctx.elicit::<Right>("right?", &session::Nothing {});
-        let (left, right) = future::join(left, right).await;
-        let is_declined = |answer| matches!(answer, Elicited::<session::Text>::Decline);
-        Ok((is_declined(left?), is_declined(right?)))
-    });
+    let tool =
+        tool.elicits::<Two>().execute(|_: NoArguments, ctx: PluginContext<Two>| async move {
+            let left = ctx.elicit::<Left>("left?", &session::NoArguments {});
+            let right = ctx.elicit::<Right>("right?", &session::NoArguments {});
+            let (left, right) = future::join(left, right).await;
+            let is_declined = |answer| matches!(answer, ElicitResponse::<session::Text>::Decline);
+            Ok((is_declined(left?), is_declined(right?)))
+        });
     let tool = tool.expect("forms");
     for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
         let store = Arc::new(MemoryStore::default());

@@ -13,7 +13,7 @@ use futures::stream::FuturesUnordered;
 use jsonrpc_core::wire::{Meta, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{CallError, CallParams};
-use mcp_bridge::context::{Limits, extract};
+use mcp_bridge::context::{ContextLimits, extract};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::completion::CompletionReference;
 use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
@@ -376,7 +376,7 @@ impl RelayService {
         let ServerRequest::Elicit(params) = request else {
             return Err("no model is available".to_owned());
         };
-        let extracted = extract(params, &Limits::default());
+        let extracted = extract(params, &ContextLimits::default());
         let ElicitRequestParams::Form(form) = &extracted.request else {
             return Err("the user can be asked by form only".to_owned());
         };

@@ -8,7 +8,7 @@ use agui_types::id::ToolCallId;
 use agui_types::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
 use jsonrpc_core::wire::{self, Extra, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
-use mcp_bridge::context::{self, Limits, extract};
+use mcp_bridge::context::{self, ContextLimits, extract};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::plugin::{Sampling, SamplingContext};
@@ -311,7 +311,7 @@ fn question(
     params: &ElicitRequestParams,
     call_id: &str,
 ) -> Option<Interrupt> {
-    let extracted = extract(params, &Limits::default());
+    let extracted = extract(params, &ContextLimits::default());
     let ElicitRequestParams::Form(form) = &extracted.request else { return None };
     let mut metadata = Extra::new();
     if let Some(shown) = extracted.context.filter(|context| !context.is_empty()) {

@@ -11,7 +11,7 @@ use jsonrpc_core::wire::{Meta, Raw};
 use mcp_bridge::client::CallParams;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::plugin::{Clock, Sampling, SessionError, SessionStore};
-use mcp_bridge::registry::{Registered, Registry, ToolList, ToolSource};
+use mcp_bridge::registry::{RegisteredTool, Registry, ToolList, ToolSource};
 use mcp_bridge_http::Sampler;
 use serde_json::{Value, json};
 use std::io;
@@ -148,7 +148,7 @@ impl Toolbox {
     }
 
     /// Returns whether a tool is offered to a model.
-    fn is_for(&self, tool: &Registered, agent: &str) -> bool {
+    fn is_for(&self, tool: &RegisteredTool, agent: &str) -> bool {
         match tool.source.server() {
             None => true,
             Some(server) => self.server(server).is_some_and(|it| it.is_for(agent)),
@@ -203,7 +203,7 @@ impl Toolbox {
         }
         let registry = self.registry();
         let tool = registry.find(&request.name).filter(|tool| self.is_for(tool, caller.agent));
-        let (Some(Registered { tool, source: ToolSource::Mcp { server }, .. }), arguments) =
+        let (Some(RegisteredTool { tool, source: ToolSource::Mcp { server }, .. }), arguments) =
             (tool, Raw::from_text(&request.arguments))
         else {
             return CallState::Done(self.call(&request.name).await);

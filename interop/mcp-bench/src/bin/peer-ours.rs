@@ -4,7 +4,7 @@ use axum::serve::ListenerExt;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::logging::LoggingLevel;
-use mcp_bridge::plugin::{Elicited, NoElicitations, PluginContext, PluginError, PluginTool};
+use mcp_bridge::plugin::{ElicitResponse, NoElicitations, PluginContext, PluginError, PluginTool};
 use mcp_bridge_http::{Endpoint, EndpointOptions, PluginService, router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ async fn add(add: Add, ctx: PluginContext<NoElicitations>) -> Result<Sum, Plugin
 
 async fn book_flight((): (), ctx: PluginContext<Questions>) -> Result<String, PluginError> {
     match ctx.elicit::<WhichTea>("Which tea?", &Nothing {}).await? {
-        Elicited::Accept(Tea { tea }) => Ok(format!("{tea} tea")),
+        ElicitResponse::Accept(Tea { tea }) => Ok(format!("{tea} tea")),
         _ => Ok("no tea".to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 //! generations, and the types.
 use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
-use mcp_bridge::context::{self, Carrier, Carriers, Encoding, Limits, ModelContext};
+use mcp_bridge::context::{self, Carrier, Carriers, ContextLimits, EncodeOptions, ModelContext};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
@@ -27,7 +27,7 @@ fn question(carriers: Carriers) -> ServerRequest {
     let text = format!(r#"{{"mode":"form","message":"Which seat?","requestedSchema":{schema}}}"#);
     let mut question: ElicitRequestParams = wire::decode(&text).expect("a question");
     let context = ModelContext::from_text(CONTEXT).expect("an object");
-    context::encode(&mut question, &context, &Encoding::new(carriers)).expect("it fits");
+    context::encode(&mut question, &context, &EncodeOptions::new(carriers)).expect("it fits");
     ServerRequest::Elicit(Box::new(question))
 }
 
@@ -154,7 +154,7 @@ fn official_client_gets_questions_with_context() -> Result<(), Box<dyn Error>> {
             assert_eq!(asked.len(), 2, "{shown}");
             for asked in asked {
                 let asked: ElicitRequestParams = wire::decode(&asked.to_string())?;
-                let found = context::extract(&asked, &Limits::default());
+                let found = context::extract(&asked, &ContextLimits::default());
                 assert_eq!(found.source, expected, "{shown}");
                 let arrived: Option<Value> = found.context.map(|it| it.decode()).transpose()?;
                 let sent: Value = serde_json::from_str(CONTEXT)?;

@@ -7,7 +7,7 @@ use crate::mcp::Chooser;
 use adapter::HostHandler;
 use mcp_bridge::elicitations;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, PluginContext, PluginError, PluginHost, PluginTool, SuspendPolicy,
+    ElicitResponse, MemoryStore, PluginContext, PluginError, PluginHost, PluginTool, SuspendPolicy,
 };
 use mcp_bridge_http::since_1970;
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
@@ -50,7 +50,7 @@ async fn seats(trip: Trip, ctx: PluginContext<Seats>) -> Result<String, PluginEr
     let out = ctx.elicit::<Out>(&format!("Which seat to {}?", trip.destination), &free).await?;
     let back = ctx.elicit::<Back>("Which seat back?", &free).await?;
     match (out, back) {
-        (Elicited::Accept(out), Elicited::Accept(back)) => {
+        (ElicitResponse::Accept(out), ElicitResponse::Accept(back)) => {
             Ok(format!("{} {}", out.seat, back.seat))
         }
         _ => Ok("none".to_owned()),

@@ -1,12 +1,12 @@
 //! Sessions, up to 2025-11-25.
 use super::reply::{error_response, json, not_allowed, refuse, session_not_found};
-use super::room::Full;
+use super::room::NoRoom;
 use super::{Endpoint, Sender};
 use crate::connection::Connection;
 use crate::guard::accepts;
 use crate::random::random_id;
 #[cfg(feature = "client")]
-use crate::replicas::{Forwarded, Replicas};
+use crate::replicas::{ForwardOutcome, Replicas};
 use crate::sse::Sse;
 use crate::stream::MessageStream;
 #[cfg(feature = "client")]
@@ -18,13 +18,13 @@ use axum::response::{IntoResponse, Response};
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, peek};
 use mcp_bridge::http::SESSION_ID;
 use mcp_bridge::mcp::base::{Era, ProtocolVersion};
-use mcp_bridge::server::Received;
+use mcp_bridge::server::ReceivedMessage;
 use std::io;
 use std::sync::{Arc, PoisonError};
 use tokio::time::timeout;
 
 /// A request in a session, or the request that starts one.
-struct Begun {
+struct SessionRequest {
     connection: Arc<Connection>,
     stream: Arc<MessageStream>,
     /// Id of the session that the request starts.
@@ -38,7 +38,7 @@ impl Endpoint {
     pub(super) async fn post_legacy(
         &self,
         sender: &Sender<'_>,
-        message: Received<'_>,
+        message: ReceivedMessage<'_>,
         version: Option<ProtocolVersion>,
     ) -> Response {
         let method = match message.message() {
@@ -74,12 +74,12 @@ impl Endpoint {
             }
         };
         let is_call = method.as_deref() == Some("tools/call");
-        self.respond(Begun { connection, stream, new_session, is_call, version }).await
+        self.respond(SessionRequest { connection, stream, new_session, is_call, version }).await
     }
 
     /// Responds to a request with its only message, or with a stream.
-    async fn respond(&self, begun: Begun) -> Response {
-        let Begun { connection, stream, new_session, is_call, version } = begun;
+    async fn respond(&self, begun: SessionRequest) -> Response {
+        let SessionRequest { connection, stream, new_session, is_call, version } = begun;
         let Ok(mut reader) = stream.read(None) else {
             return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream has ended");
         };
@@ -198,9 +198,9 @@ impl Endpoint {
             Err(response) => return response,
         };
         match replicas.forward(program, parts, body).await {
-            Forwarded::Response(response) => response,
-            Forwarded::Ended => session_not_found(None),
-            Forwarded::Failed => {
+            ForwardOutcome::Response(response) => response,
+            ForwardOutcome::Ended => session_not_found(None),
+            ForwardOutcome::Failed => {
                 let text = "the program that has the session does not respond; try again";
                 refuse(StatusCode::BAD_GATEWAY, text)
             }
@@ -231,7 +231,7 @@ impl Endpoint {
         match self.make_room(&open, &connection.client) {
             Ok(None) => {}
             Ok(Some(ended)) => sessions.retain(|_, session| !Arc::ptr_eq(session, &ended)),
-            Err(Full) => {
+            Err(NoRoom) => {
                 return refuse(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "too many sessions with open calls",

@@ -13,13 +13,17 @@ use mcp_bridge::mcp::error::{
     HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION,
 };
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge::server::Received;
+use mcp_bridge::server::ReceivedMessage;
 use std::sync::{Arc, PoisonError, Weak};
 use tokio::time::timeout;
 
 impl Endpoint {
     /// Handles a stateless request, since 2026-07-28.
-    pub(super) async fn post_modern(&self, sender: &Sender<'_>, message: Received<'_>) -> Response {
+    pub(super) async fn post_modern(
+        &self,
+        sender: &Sender<'_>,
+        message: ReceivedMessage<'_>,
+    ) -> Response {
         let request = match message.message() {
             Message::Request(request) => request,
             // No notification of this generation requires an action.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 /// There is no room, and every connection has an open call.
 #[derive(Debug)]
-pub(super) struct Full;
+pub(super) struct NoRoom;
 
 impl Endpoint {
     /// Makes room for a connection of a client among those that are open. Returns the connection
@@ -19,7 +19,7 @@ impl Endpoint {
         &self,
         open: &[Arc<Connection>],
         client: &Client,
-    ) -> Result<Option<Arc<Connection>>, Full> {
+    ) -> Result<Option<Arc<Connection>>, NoRoom> {
         let is_own = |other: &&Arc<Connection>| other.client.principal == client.principal;
         let is_over_share = self.options.authenticate.is_some()
             && open.iter().filter(is_own).count() >= self.options.max_connections_each;
@@ -34,7 +34,7 @@ impl Endpoint {
         let unused = unused.filter_map(|connection| Some((connection.unused_for()?, connection)));
         let ended = unused
             .max_by_key(|(unused, connection)| (counts.get(&connection.client).copied(), *unused));
-        let (_, ended) = ended.ok_or(Full)?;
+        let (_, ended) = ended.ok_or(NoRoom)?;
         ended.close();
         let count = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {

@@ -20,10 +20,10 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc};
 
 /// Answers no request.
-struct Silent;
+struct SilentHandler;
 
 #[async_trait]
-impl Handler for Silent {
+impl Handler for SilentHandler {
     async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject> {
         Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, request.method()))
     }
@@ -43,7 +43,7 @@ async fn connect_with(
     let can: ClientCapabilities = wire::decode(can).expect("JSON");
     let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
     options.era = era;
-    McpClient::connect(http, url, options, Arc::new(Silent), None).await
+    McpClient::connect(http, url, options, Arc::new(SilentHandler), None).await
 }
 
 /// Connects to a server of a known generation that requires a sign-in.
@@ -56,7 +56,7 @@ pub(crate) async fn connect_with_sign_in(
     options.era = Some(era);
     let http = http().build().expect("a client");
     let sign_in = Some(Arc::clone(sign_in));
-    McpClient::connect(http, url, options, Arc::new(Silent), sign_in).await
+    McpClient::connect(http, url, options, Arc::new(SilentHandler), sign_in).await
 }
 
 fn params(tool: &str, arguments: &Value) -> CallParams {
@@ -184,13 +184,13 @@ async fn stream_of_a_legacy_server_is_resumed() {
 /// A server up to 2025-11-25 that reports each method or tool that it receives. It answers the tool
 /// `slow` and changes of the level of log messages by permits.
 #[derive(Clone)]
-struct Gated {
+struct GatedServer {
     received: mpsc::UnboundedSender<String>,
     slow: Arc<Semaphore>,
     level: Arc<Semaphore>,
 }
 
-impl Gated {
+impl GatedServer {
     async fn answer(State(this): State<Self>, body: String) -> Response {
         let Ok(message) = serde_json::from_str::<Value>(&body) else {
             return StatusCode::METHOD_NOT_ALLOWED.into_response();
@@ -230,8 +230,8 @@ impl Gated {
 async fn calls_wait_for_their_log_level_only() {
     let (told, mut received) = mpsc::unbounded_channel();
     let gate = || Arc::new(Semaphore::new(0));
-    let server = Gated { received: told, slow: gate(), level: gate() };
-    let app = Router::new().route("/", any(Gated::answer)).with_state(server.clone());
+    let server = GatedServer { received: told, slow: gate(), level: gate() };
+    let app = Router::new().route("/", any(GatedServer::answer)).with_state(server.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
     tokio::spawn(async move { axum::serve(listener, app).await });

@@ -1,6 +1,6 @@
 //! Sign-in for tokens that are bound to a key (DPoP), at servers that verify each proof.
 use crate::client::connect_with_sign_in;
-use crate::sign_in::{Issued, approved, serve};
+use crate::sign_in::{TokenIssuer, approved, serve};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
@@ -33,11 +33,11 @@ enum Nonces {
 struct Verifier {
     origin: String,
     nonces: Nonces,
-    seen: Mutex<Seen>,
+    seen: Mutex<ProofLog>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct ProofLog {
     /// The key that tokens are bound to.
     jwk: Option<Value>,
     identifiers: Vec<Value>,
@@ -161,7 +161,7 @@ async fn verify(State(verifier): State<Arc<Verifier>>, request: Request, next: N
     response
 }
 
-async fn server(nonces: Nonces) -> (Arc<Issued>, Arc<Verifier>) {
+async fn server(nonces: Nonces) -> (Arc<TokenIssuer>, Arc<Verifier>) {
     let mut verifier = None;
     let issued = serve(true, |origin, app| {
         let new = Verifier { origin: origin.to_owned(), nonces, ..Verifier::default() };
@@ -172,7 +172,11 @@ async fn server(nonces: Nonces) -> (Arc<Issued>, Arc<Verifier>) {
 }
 
 /// Creates a sign-in with a stored key.
-async fn sign_in(issued: &Issued, key: &[u8], credentials: Option<Credentials>) -> Arc<SignIn> {
+async fn sign_in(
+    issued: &TokenIssuer,
+    key: &[u8],
+    credentials: Option<Credentials>,
+) -> Arc<SignIn> {
     let key = Arc::new(Es256Key::from_pkcs8(key).expect("a key"));
     let sign_in = approved(issued, credentials, Some(key.dpop_key())).await;
     Arc::new(sign_in.with_signer(key))
@@ -183,7 +187,7 @@ fn key() -> Vec<u8> {
 }
 
 /// Connects, lists the tools and calls one.
-async fn works(issued: &Issued, era: Era, sign_in: &Arc<SignIn>) {
+async fn works(issued: &TokenIssuer, era: Era, sign_in: &Arc<SignIn>) {
     let url = format!("{}/mcp", issued.origin);
     let client = connect_with_sign_in(&url, era, sign_in).await.expect("a server");
     client.tools().await.expect("a list");
@@ -293,10 +297,10 @@ async fn stored_token_needs_the_stored_key() {
     assert_eq!(issued.grants(), ["authorization_code", "refresh_token", "authorization_code"]);
 }
 
-struct Refuses;
+struct RefusingSigner;
 
 #[async_trait::async_trait]
-impl ProofSigner for Refuses {
+impl ProofSigner for RefusingSigner {
     async fn sign(&self, _: &[u8]) -> std::io::Result<Vec<u8>> {
         Err(std::io::Error::other("the key is locked"))
     }
@@ -307,9 +311,10 @@ async fn sign_in_without_a_signature_names_its_reason() {
     let (issued, _) = server(Nonces::Unused).await;
     let key = Es256Key::from_pkcs8(&key()).expect("a key").dpop_key();
     let url = format!("{}/mcp", issued.origin);
-    for (signer, reason) in
-        [(None, "the program signs no proofs"), (Some(Arc::new(Refuses)), "the key is locked")]
-    {
+    for (signer, reason) in [
+        (None, "the program signs no proofs"),
+        (Some(Arc::new(RefusingSigner)), "the key is locked"),
+    ] {
         let mut sign_in = approved(&issued, None, Some(key.clone())).await;
         if let Some(signer) = signer {
             sign_in = sign_in.with_signer(signer);

@@ -3,7 +3,7 @@ use crate::world::{Events, World};
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, PluginContext, PluginHost, PluginTool, SuspendPolicy,
+    ElicitResponse, MemoryStore, PluginContext, PluginHost, PluginTool, SuspendPolicy,
 };
 use mcp_bridge_http::{EndpointOptions, PluginService, since_1970};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, mpsc};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoContext {}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Confirmation {
@@ -24,20 +24,20 @@ elicitations! {
     /// Questions of the tool.
     pub(crate) Asks handled by AsksHandlers {
         /// A confirmation.
-        confirm: Confirm = "confirm" (Nothing => Confirmation),
+        confirm: Confirm = "confirm" (NoContext => Confirmation),
     }
 }
 
 /// Reports when it is dropped.
-struct Running(mpsc::UnboundedSender<&'static str>);
+struct DropReport(mpsc::UnboundedSender<&'static str>);
 
-impl Drop for Running {
+impl Drop for DropReport {
     fn drop(&mut self) {
         let _closed = self.0.send("dropped");
     }
 }
 
-struct Slow {
+struct SlowCall {
     world: World,
     service: Arc<PluginService>,
     may_end: Arc<Semaphore>,
@@ -45,20 +45,21 @@ struct Slow {
 }
 
 /// Starts a server with a tool that asks, and then works until it is released.
-async fn slow(policy: SuspendPolicy) -> Slow {
-    let (may_end, (sender, events)) = (Arc::new(Semaphore::new(0)), mpsc::unbounded_channel());
+async fn slow(policy: SuspendPolicy) -> SlowCall {
+    let may_end = Arc::new(Semaphore::new(0));
+    let (sender, events) = mpsc::unbounded_channel();
     let semaphore = Arc::clone(&may_end);
     let tool = PluginTool::builder("slow", "1").elicits::<Asks>().execute(
-        move |_: Nothing, ctx: PluginContext<Asks>| {
+        move |_: NoContext, ctx: PluginContext<Asks>| {
             let may_end = Arc::clone(&semaphore);
             let sender = sender.clone();
             async move {
-                let sure = ctx.elicit::<Confirm>("Sure?", &Nothing {}).await?;
-                let _running = Running(sender.clone());
+                let sure = ctx.elicit::<Confirm>("Sure?", &NoContext {}).await?;
+                let _running = DropReport(sender.clone());
                 let _closed = sender.send("running");
                 ctx.step("work", || async { may_end.acquire().await.expect("open").forget() })
                     .await?;
-                Ok(matches!(sure, Elicited::Accept(Confirmation { is_sure: true })))
+                Ok(matches!(sure, ElicitResponse::Accept(Confirmation { is_sure: true })))
             }
         },
     );
@@ -67,7 +68,7 @@ async fn slow(policy: SuspendPolicy) -> Slow {
     let host = PluginHost::new(tools, policy, store, "a", Arc::new(since_1970));
     let service = Arc::new(PluginService::new(host, Implementation::new("slow", "1")));
     let world = World::new(Arc::clone(&service) as Arc<_>, EndpointOptions::default()).await;
-    Slow { world, service, may_end, events }
+    SlowCall { world, service, may_end, events }
 }
 
 #[tokio::test]

@@ -25,9 +25,9 @@ pub(crate) struct Tools {
 }
 
 /// Reports when it is dropped.
-struct Told(mpsc::UnboundedSender<&'static str>);
+struct DropReport(mpsc::UnboundedSender<&'static str>);
 
-impl Drop for Told {
+impl Drop for DropReport {
     fn drop(&mut self) {
         let _nobody = self.0.send("ended");
     }
@@ -53,7 +53,7 @@ impl Service for Tools {
     async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         match &*call.name {
             "wait" => {
-                let _told = Told(self.begun.clone());
+                let _told = DropReport(self.begun.clone());
                 let _ = self.begun.send("begun");
                 self.go_on.acquire().await.expect("open").forget();
                 done("waited")

@@ -1,6 +1,6 @@
 //! Sign-in of users with a browser elsewhere.
 use crate::client::connect_with_sign_in;
-use crate::sign_in::{Issued, server};
+use crate::sign_in::{TokenIssuer, server};
 use crate::world::http;
 use async_trait::async_trait;
 use mcp_bridge::client::ConnectError;
@@ -15,10 +15,10 @@ const CALLBACK: &str = "https://chat.example/callback";
 
 /// The stored text, as a program would store it.
 #[derive(Default)]
-struct Stored(Mutex<Option<String>>);
+struct StoredCredentials(Mutex<Option<String>>);
 
 #[async_trait]
-impl CredentialStore for Stored {
+impl CredentialStore for StoredCredentials {
     async fn load(&self) -> Option<Credentials> {
         let text = self.0.lock().expect("stored").clone();
         text.map(|text| serde_json::from_str(&text).expect("credentials"))
@@ -34,7 +34,7 @@ impl CredentialStore for Stored {
     }
 }
 
-fn sign_in(issued: &Issued, store: &Arc<Stored>) -> Arc<SignIn> {
+fn sign_in(issued: &TokenIssuer, store: &Arc<StoredCredentials>) -> Arc<SignIn> {
     let http = http().redirect(Policy::none()).build().expect("a client");
     let url = format!("{}/mcp", issued.origin);
     let options = AuthOptions::new("test", "");
@@ -43,7 +43,7 @@ fn sign_in(issued: &Issued, store: &Arc<Stored>) -> Arc<SignIn> {
 }
 
 /// Returns the reason why there is no connection.
-async fn refused(issued: &Issued, sign_in: &Arc<SignIn>) -> String {
+async fn refused(issued: &TokenIssuer, sign_in: &Arc<SignIn>) -> String {
     let url = format!("{}/mcp", issued.origin);
     match connect_with_sign_in(&url, Era::Modern, sign_in).await {
         Err(ConnectError::Refused(error)) => error.message,
@@ -51,7 +51,7 @@ async fn refused(issued: &Issued, sign_in: &Arc<SignIn>) -> String {
     }
 }
 
-async fn connects(issued: &Issued, sign_in: &Arc<SignIn>) {
+async fn connects(issued: &TokenIssuer, sign_in: &Arc<SignIn>) {
     let url = format!("{}/mcp", issued.origin);
     connect_with_sign_in(&url, Era::Modern, sign_in).await.expect("a server");
 }
@@ -150,7 +150,7 @@ async fn sign_out_revokes_and_removes_the_tokens() {
 #[tokio::test]
 async fn dropped_requests_lose_no_token() {
     let issued = server().await;
-    let store = Arc::<Stored>::default();
+    let store = Arc::<StoredCredentials>::default();
     let sign_in = sign_in(&issued, &store);
     let (redirect, browser) = approved(&sign_in).await;
     let gate = issued.hold_tokens().await;

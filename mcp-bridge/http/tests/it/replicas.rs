@@ -4,7 +4,7 @@ use crate::world::{Events, OLD, Session, World, http};
 use async_trait::async_trait;
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::plugin::{Elicited, PluginContext, PluginTool};
+use mcp_bridge::plugin::{ElicitResponse, PluginContext, PluginTool};
 use mcp_bridge_http::{Directory, EndpointOptions, PluginService, Replicas, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl Addresses {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoContext {}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Confirmation {
@@ -55,15 +55,15 @@ elicitations! {
     /// Questions of the tool.
     pub(crate) Sure handled by SureHandlers {
         /// A confirmation.
-        confirm: Confirm = "confirm" (Nothing => Confirmation),
+        confirm: Confirm = "confirm" (NoContext => Confirmation),
     }
 }
 
 fn asking() -> Arc<dyn Service> {
     let tool = PluginTool::builder("ask", "1").elicits::<Sure>().execute(
         |(), ctx: PluginContext<Sure>| async move {
-            let sure = ctx.elicit::<Confirm>("Sure?", &Nothing {}).await?;
-            Ok(matches!(sure, Elicited::Accept(Confirmation { is_sure: true })))
+            let sure = ctx.elicit::<Confirm>("Sure?", &NoContext {}).await?;
+            Ok(matches!(sure, ElicitResponse::Accept(Confirmation { is_sure: true })))
         },
     );
     let me = Implementation::new("asker", "1");

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 
 /// Tokens that the authorization server issues, in order. The server accepts the last one issued.
 #[derive(Default)]
-pub(crate) struct Issued {
+pub(crate) struct TokenIssuer {
     pub(crate) origin: String,
     /// Whether tokens are bound to keys.
     is_dpop: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Issued {
     requested: tokio::sync::Notify,
 }
 
-impl Issued {
+impl TokenIssuer {
     fn accepts(&self, authorization: Option<&str>) -> bool {
         let tokens = self.tokens.lock().expect("tokens");
         let scheme = self.token_type();
@@ -83,7 +83,7 @@ impl Issued {
     }
 }
 
-async fn metadata(State(issued): State<Arc<Issued>>, uri: Uri) -> Json<Value> {
+async fn metadata(State(issued): State<Arc<TokenIssuer>>, uri: Uri) -> Json<Value> {
     let origin = &issued.origin;
     Json(match uri.path().contains("protected-resource") {
         true => json!({ "resource": format!("{origin}/mcp"), "authorization_servers": [origin] }),
@@ -121,17 +121,17 @@ async fn authorize(uri: Uri) -> Response {
     (StatusCode::FOUND, [(LOCATION, location)]).into_response()
 }
 
-async fn register(State(issued): State<Arc<Issued>>) -> Json<Value> {
+async fn register(State(issued): State<Arc<TokenIssuer>>) -> Json<Value> {
     issued.registrations.fetch_add(1, SeqCst);
     Json(json!({ "client_id": "c1" }))
 }
 
-async fn revoke(State(issued): State<Arc<Issued>>, form: String) {
+async fn revoke(State(issued): State<Arc<TokenIssuer>>, form: String) {
     let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).expect("a token");
     issued.revoked.lock().expect("tokens").push(token.to_owned());
 }
 
-async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
+async fn token(State(issued): State<Arc<TokenIssuer>>, form: String) -> Response {
     issued.requested.notify_one();
     drop(issued.gate.lock().await);
     let grant = form.split('&').find_map(|pair| pair.strip_prefix("grant_type=")).expect("a grant");
@@ -152,7 +152,7 @@ async fn token(State(issued): State<Arc<Issued>>, form: String) -> Response {
 }
 
 /// Starts an MCP server that requires a token of the authorization server at the same address.
-pub(crate) async fn server() -> Arc<Issued> {
+pub(crate) async fn server() -> Arc<TokenIssuer> {
     serve(false, |_, app| app).await
 }
 
@@ -160,10 +160,10 @@ pub(crate) async fn server() -> Arc<Issued> {
 pub(crate) async fn serve(
     is_dpop: bool,
     layer: impl FnOnce(&str, axum::Router) -> axum::Router,
-) -> Arc<Issued> {
+) -> Arc<TokenIssuer> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
-    let issued = Arc::new(Issued { origin, is_dpop, ..Issued::default() });
+    let issued = Arc::new(TokenIssuer { origin, is_dpop, ..TokenIssuer::default() });
     let checks = Arc::clone(&issued);
     let mut options = EndpointOptions::default();
     options.authenticate = Some(Arc::new(move |headers| {
@@ -185,13 +185,13 @@ pub(crate) async fn serve(
 }
 
 /// Creates a sign-in in which the user approves each page.
-async fn sign_in(issued: &Issued, credentials: Option<Credentials>) -> Arc<SignIn> {
+async fn sign_in(issued: &TokenIssuer, credentials: Option<Credentials>) -> Arc<SignIn> {
     Arc::new(approved(issued, credentials, None).await)
 }
 
 /// The same, with a key.
 pub(crate) async fn approved(
-    issued: &Issued,
+    issued: &TokenIssuer,
     credentials: Option<Credentials>,
     dpop_key: Option<DpopKey>,
 ) -> SignIn {
@@ -253,7 +253,7 @@ async fn failed_sign_in_names_its_reason() {
     let url = format!("{}/mcp", issued.origin);
     let options = AuthOptions::new("test", "http://127.0.0.1:1/callback");
     let http = http().redirect(Policy::none()).build().expect("a client");
-    let browser = Arc::new(Refuses);
+    let browser = Arc::new(RefusingBrowser);
     let sign_in = Arc::new(SignIn::new(http, &url, options, None, browser).expect("a URL"));
     let refused = connect_with_sign_in(&url, Era::Modern, &sign_in).await;
     let Err(ConnectError::Refused(error)) = refused else { panic!("connected: {refused:?}") };
@@ -261,12 +261,12 @@ async fn failed_sign_in_names_its_reason() {
 }
 
 /// Signs for one authorization server.
-struct Signs {
+struct AssertionSigner {
     issuer: String,
 }
 
 #[async_trait::async_trait]
-impl Assertions for Signs {
+impl Assertions for AssertionSigner {
     async fn assertion(&self, request: &AssertionRequest) -> std::io::Result<String> {
         match request.issuer == self.issuer {
             true => Ok("signed".to_owned()),
@@ -284,7 +284,8 @@ async fn program_signs_in_without_a_user() {
             let mut options = AuthOptions::new("test", "");
             options.grant = Grant::ClientAssertion;
             options.registration = Some(ClientRegistration::new(&issued.origin, "c1", None));
-            let signs = issuer.map(|issuer| Arc::new(Signs { issuer }) as Arc<dyn Assertions>);
+            let signs =
+                issuer.map(|issuer| Arc::new(AssertionSigner { issuer }) as Arc<dyn Assertions>);
             let http = http().redirect(Policy::none()).build().expect("a client");
             let sign_in = SignIn::without_user(http, &url, options, signs).expect("a URL");
             let sign_in = Arc::new(sign_in);
@@ -307,10 +308,10 @@ async fn program_signs_in_without_a_user() {
     }
 }
 
-struct Refuses;
+struct RefusingBrowser;
 
 #[async_trait::async_trait]
-impl mcp_bridge_http::Browser for Refuses {
+impl mcp_bridge_http::Browser for RefusingBrowser {
     async fn open(&self, _url: &str) -> std::io::Result<()> {
         Err(std::io::Error::other("no browser"))
     }

@@ -148,7 +148,7 @@ impl fmt::Debug for DpopProof {
 
 /// Whether the token of a sign-in is bound to the key of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binding {
+pub(super) enum TokenBinding {
     /// The token request has no proof.
     Bearer,
     /// The token request has a proof. The authorization server decides.
@@ -157,7 +157,7 @@ pub(super) enum Binding {
     Required,
 }
 
-impl Binding {
+impl TokenBinding {
     /// Returns whether a token of this type is bound.
     ///
     /// Spec: [RFC 9449, section 5](https://www.rfc-editor.org/rfc/rfc9449.html#section-5)
@@ -218,10 +218,10 @@ impl Authorizer {
         resource: &ProtectedResourceMetadata,
         server: &AuthorizationServerMetadata,
         previous: Option<&Credentials>,
-    ) -> Result<Binding, AuthError> {
+    ) -> Result<TokenBinding, AuthError> {
         let is_demanded = resource.dpop_bound_access_tokens_required == Some(true);
         let Some(key) = &self.options.dpop_key else {
-            return if is_demanded { Err(AuthError::NoDpopKey) } else { Ok(Binding::Bearer) };
+            return if is_demanded { Err(AuthError::NoDpopKey) } else { Ok(TokenBinding::Bearer) };
         };
         let issuer_algs = server.dpop_signing_alg_values_supported.as_deref().unwrap_or_default();
         let server_algs = resource.dpop_signing_alg_values_supported.as_deref();
@@ -233,10 +233,10 @@ impl Authorizer {
             || server_algs.is_some()
             || previous.is_some_and(|previous| previous.is_bound);
         match (is_demanded || key.is_required, is_possible) {
-            (true, true) => Ok(Binding::Required),
+            (true, true) => Ok(TokenBinding::Required),
             (true, false) => Err(AuthError::NoDpop(server.issuer.clone())),
-            (false, true) if is_named => Ok(Binding::Offered),
-            (false, _) => Ok(Binding::Bearer),
+            (false, true) if is_named => Ok(TokenBinding::Offered),
+            (false, _) => Ok(TokenBinding::Bearer),
         }
     }
 

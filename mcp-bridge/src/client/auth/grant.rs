@@ -1,5 +1,5 @@
 //! Ways of a client to obtain tokens, and those without a page.
-use super::sign_in::{Found, SignIn};
+use super::sign_in::{AuthorizationTarget, SignIn};
 use super::step::Step;
 use super::{AuthError, AuthEvent, Authorizer};
 use alloc::boxed::Box;
@@ -64,7 +64,7 @@ pub struct AssertionRequest {
 
 impl Authorizer {
     /// Requests a token of a client that acts without a page, or the JWT for it.
-    pub(super) fn request_token(&mut self, found: Found) -> Result<Step, AuthError> {
+    pub(super) fn request_token(&mut self, found: AuthorizationTarget) -> Result<Step, AuthError> {
         let client = self.options.registration.as_ref();
         let client = client.filter(|client| client.issuer == found.server.issuer).cloned();
         let Some(client) = client else {
@@ -80,7 +80,7 @@ impl Authorizer {
 
     /// Requests the JWT of a sign-in from the client.
     pub(super) fn request_assertion(&mut self, sign_in: Box<SignIn>) -> Step {
-        let Found { resource, server, scopes, secrets, .. } = &sign_in.found;
+        let AuthorizationTarget { resource, server, scopes, secrets, .. } = &sign_in.found;
         self.events.push_back(AuthEvent::Assert(AssertionRequest {
             issuer: server.issuer.clone(),
             token_endpoint: server.token_endpoint.clone(),

@@ -1,7 +1,7 @@
 //! One sign-in at an authorization server: its page, its redirect and its token.
 use super::challenge::Challenge;
 use super::credentials::{ClientRegistration, Credentials, TokenResponse};
-use super::dpop::Binding;
+use super::dpop::TokenBinding;
 use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
 use super::{AuthError, AuthRequest, discovery};
 use alloc::borrow::Cow;
@@ -57,12 +57,12 @@ impl fmt::Debug for Secrets {
 
 /// The authorization server of an MCP server, and the scopes to request.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct AuthorizationTarget {
     /// The resource identifier, as published.
     pub(super) resource: String,
     pub(super) server: AuthorizationServerMetadata,
     pub(super) scopes: Vec<String>,
-    pub(super) binding: Binding,
+    pub(super) binding: TokenBinding,
     pub(super) secrets: Secrets,
 }
 
@@ -110,7 +110,7 @@ fn page_url(server: &AuthorizationServerMetadata) -> Result<Url, AuthError> {
 /// A sign-in of a known client.
 #[derive(Debug)]
 pub(super) struct SignIn {
-    pub(super) found: Found,
+    pub(super) found: AuthorizationTarget,
     client: ClientRegistration,
     /// The last token request with a proof.
     pub(super) sent: Option<AuthRequest>,
@@ -119,13 +119,13 @@ pub(super) struct SignIn {
 }
 
 impl SignIn {
-    pub(super) fn new(found: Found, client: ClientRegistration) -> Self {
+    pub(super) fn new(found: AuthorizationTarget, client: ClientRegistration) -> Self {
         Self { found, client, sent: None, is_repeated: false }
     }
 
     /// Returns the URL of the page that the user opens.
     pub(super) fn page(&self, redirect_uri: &str) -> Result<String, AuthError> {
-        let Found { resource, server, scopes, secrets, .. } = &self.found;
+        let AuthorizationTarget { resource, server, scopes, secrets, .. } = &self.found;
         let mut url = page_url(server)?;
         let mut query = url.query_pairs_mut();
         query
@@ -203,7 +203,7 @@ impl SignIn {
     }
 
     fn token_request(&self, pairs: &[(&str, &str)], client_assertion: Option<&str>) -> AuthRequest {
-        let Found { resource, server, .. } = &self.found;
+        let AuthorizationTarget { resource, server, .. } = &self.found;
         let mut body = Serializer::new(String::new());
         body.extend_pairs(pairs).append_pair("resource", resource);
         let authorization = match client_assertion {

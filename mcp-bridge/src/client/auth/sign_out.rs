@@ -2,7 +2,7 @@
 use super::credentials::ErrorResponse;
 use super::discovery;
 use super::response::{authorization_server, check_status, is_success};
-use super::step::{Revoking, Step};
+use super::step::{Revocation, Step};
 use super::{AuthError, AuthEvent, AuthRequest, Authorizer, Credentials};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -66,11 +66,11 @@ impl Authorizer {
         // token.
         let refresh = refresh_token.map(|token| ("refresh_token", token));
         let tokens = refresh.into_iter().chain([("access_token", access_token)]).collect();
-        Ok(self.revoke(Box::new(Revoking { server, endpoint, client, tokens })))
+        Ok(self.revoke(Box::new(Revocation { server, endpoint, client, tokens })))
     }
 
     /// Requests the end of the next token.
-    fn revoke(&mut self, mut revoking: Box<Revoking>) -> Step {
+    fn revoke(&mut self, mut revoking: Box<Revocation>) -> Step {
         let Some((kind, token)) = revoking.tokens.pop_front() else { return self.signed_out(true) };
         let mut body = Serializer::new(String::new());
         body.append_pair("token", &token).append_pair("token_type_hint", kind);
@@ -83,7 +83,7 @@ impl Authorizer {
 
     pub(super) fn handle_revoked(
         &mut self,
-        revoking: Box<Revoking>,
+        revoking: Box<Revocation>,
         status: u16,
         body: &str,
     ) -> Result<Step, AuthError> {

@@ -2,7 +2,7 @@
 use super::challenge::Challenge;
 use super::credentials::{ClientRegistration, Credentials};
 use super::metadata::{AuthorizationServerMetadata, ProtectedResourceMetadata};
-use super::sign_in::{Found, Secrets, SignIn};
+use super::sign_in::{AuthorizationTarget, Secrets, SignIn};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -14,28 +14,28 @@ use core::fmt;
 pub(super) enum Step {
     Idle,
     Resource {
-        begun: Begun,
+        begun: SignInStart,
         places: VecDeque<String>,
     },
     Server {
-        begun: Begun,
+        begun: SignInStart,
         resource: ProtectedResourceMetadata,
         issuer: String,
         places: VecDeque<String>,
     },
-    Registration(Box<Found>),
+    Registration(Box<AuthorizationTarget>),
     Opened(Box<SignIn>),
     Asserting(Box<SignIn>),
     /// A token was requested: with the refresh token of the credentials, if there are any.
     Token(Box<SignIn>, Option<Credentials>),
     /// A sign-out, before the metadata of the authorization server is known.
     Leaving(Credentials, VecDeque<String>),
-    Revoking(Box<Revoking>),
+    Revoking(Box<Revocation>),
 }
 
 /// A sign-in that has begun.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct SignInStart {
     pub(super) challenge: Challenge,
     /// Whether the server rejected a token because of its scopes.
     pub(super) needs_scopes: bool,
@@ -43,7 +43,7 @@ pub(super) struct Begun {
 }
 
 /// Tokens that are revoked one after the other.
-pub(super) struct Revoking {
+pub(super) struct Revocation {
     pub(super) server: AuthorizationServerMetadata,
     pub(super) endpoint: String,
     pub(super) client: ClientRegistration,
@@ -51,8 +51,8 @@ pub(super) struct Revoking {
     pub(super) tokens: VecDeque<(&'static str, String)>,
 }
 
-impl fmt::Debug for Revoking {
+impl fmt::Debug for Revocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Revoking").field("client", &self.client).finish_non_exhaustive()
+        f.debug_struct("Revocation").field("client", &self.client).finish_non_exhaustive()
     }
 }

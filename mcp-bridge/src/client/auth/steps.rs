@@ -2,8 +2,8 @@
 use super::credentials::{RegistrationRequest, RegistrationResponse};
 use super::metadata::ProtectedResourceMetadata;
 use super::response::{authorization_server, check_status, invalid, is_success};
-use super::sign_in::{self, Found, SignIn};
-use super::step::{Begun, Step};
+use super::sign_in::{self, AuthorizationTarget, SignIn};
+use super::step::{SignInStart, Step};
 use super::{
     AuthError, AuthEvent, AuthRequest, Authorizer, ClientRegistration, Credentials, Grant,
     discovery,
@@ -49,7 +49,7 @@ impl Authorizer {
 
     pub(super) fn handle_resource(
         &mut self,
-        begun: Begun,
+        begun: SignInStart,
         mut places: VecDeque<String>,
         status: u16,
         body: &str,
@@ -77,7 +77,7 @@ impl Authorizer {
 
     pub(super) fn handle_server(
         &mut self,
-        begun: Begun,
+        begun: SignInStart,
         resource: ProtectedResourceMetadata,
         issuer: String,
         mut places: VecDeque<String>,
@@ -110,7 +110,7 @@ impl Authorizer {
         let refreshed = previous.filter(|_| can_refresh).cloned();
         let resource = resource.resource;
         let secrets = begun.secrets;
-        let found = Found { resource, server, scopes, binding, secrets };
+        let found = AuthorizationTarget { resource, server, scopes, binding, secrets };
         if let Some(previous) = refreshed {
             let sign_in = Box::new(SignIn::new(found, previous.registration.clone()));
             return match sign_in.refresh(&previous) {
@@ -138,7 +138,7 @@ impl Authorizer {
     }
 
     /// Determines the identity of the client at the authorization server.
-    fn identify(&mut self, found: Found) -> Result<Step, AuthError> {
+    fn identify(&mut self, found: AuthorizationTarget) -> Result<Step, AuthError> {
         let issuer = &found.server.issuer;
         let redirect_uri = &self.options.redirect_uri;
         let stored = self.credentials.as_ref().map(|credentials| &credentials.registration);
@@ -172,7 +172,7 @@ impl Authorizer {
 
     pub(super) fn handle_registration(
         &mut self,
-        found: Box<Found>,
+        found: Box<AuthorizationTarget>,
         status: u16,
         body: &str,
     ) -> Result<Step, AuthError> {
@@ -186,7 +186,11 @@ impl Authorizer {
         self.open(*found, known)
     }
 
-    fn open(&mut self, found: Found, client: ClientRegistration) -> Result<Step, AuthError> {
+    fn open(
+        &mut self,
+        found: AuthorizationTarget,
+        client: ClientRegistration,
+    ) -> Result<Step, AuthError> {
         let sign_in = SignIn::new(found, client);
         let url = sign_in.page(&self.options.redirect_uri)?;
         self.events.push_back(AuthEvent::Open { url });

@@ -1,6 +1,6 @@
 //! Proofs of token requests, and the nonces in them.
 use super::credentials::ErrorResponse;
-use super::dpop::{Binding, DpopProof, valid_nonce};
+use super::dpop::{DpopProof, TokenBinding, valid_nonce};
 use super::response::is_success;
 use super::sign_in::SignIn;
 use super::step::Step;
@@ -21,7 +21,7 @@ impl Authorizer {
     /// Returns the proof for a token request, if the token is to be bound.
     pub(super) fn token_proof(&self, sign_in: &SignIn) -> Option<DpopProof> {
         let key = self.options.dpop_key.as_ref();
-        let key = key.filter(|_| sign_in.found.binding != Binding::Bearer)?;
+        let key = key.filter(|_| sign_in.found.binding != TokenBinding::Bearer)?;
         let server = &sign_in.found.server;
         Some(DpopProof::new(key, "POST", &server.token_endpoint, None, self.issuer_nonce(server)))
     }

@@ -74,7 +74,7 @@ fn generation_is_negotiated() {
     assert!(matches!(event, Some(ClientEvent::Unusable(ConnectError::Version))), "{event:?}");
     assert_eq!(
         silent.client.call(CallParams::new("t", wire_raw(&json!({})))),
-        Err(NotSent::NotReady)
+        Err(SendRequestError::NotReady)
     );
 }
 

@@ -51,7 +51,7 @@ fn method_of_the_other_generation_is_not_sent() {
     let subscribe =
         ClientRequest::decode("resources/subscribe", Some(params.as_ref())).expect("params");
     let mut modern = Server::ready(Era::Modern);
-    assert_eq!(modern.client.request(&subscribe), Err(NotSent::Version));
+    assert_eq!(modern.client.request(&subscribe), Err(SendRequestError::Version));
     assert!(modern.client.poll_outgoing().is_none());
     let mut legacy = Server::ready(Era::Legacy);
     legacy.client.request(&subscribe).expect("ready");
@@ -268,7 +268,10 @@ fn log_level_is_requested() {
         assert_eq!(sent["method"], "tools/call", "{level}");
         assert_eq!(sent["params"].get("_meta"), None, "{level}");
     }
-    assert_eq!(Server::new(None).client.set_log_level(LoggingLevel::Info), Err(NotSent::NotReady));
+    assert_eq!(
+        Server::new(None).client.set_log_level(LoggingLevel::Info),
+        Err(SendRequestError::NotReady)
+    );
 }
 
 /// A log message belongs to the call of its stream while it is open. Without a stream it belongs to

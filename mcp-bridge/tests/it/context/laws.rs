@@ -64,7 +64,7 @@ proptest! {
     fn extraction_inverts_encoding(
         params in params(), context in object(), carriers in carriers(), is_later_name: bool,
     ) {
-        let mut encoding = Encoding::new(carriers);
+        let mut encoding = EncodeOptions::new(carriers);
         encoding.is_later_name = is_later_name;
         let context = Value::Object(context);
         let encoded = encode(&params, &context, &encoding).expect("it fits");
@@ -85,7 +85,7 @@ proptest! {
         harms in [harm(), harm()],
     ) {
         let context = Value::Object(context);
-        let mut encoded = encode(&params, &context, &Encoding::new(Carriers::ALL)).expect("it fits");
+        let mut encoded = encode(&params, &context, &EncodeOptions::new(Carriers::ALL)).expect("it fits");
         for (carrier, harm) in harmed.into_iter().zip(harms) {
             pass_on(&mut encoded, carrier, harm);
         }
@@ -101,9 +101,9 @@ proptest! {
     ) {
         let first = Value::Object(first);
         let last = Value::Object(last);
-        let once = encode(&params, &last, &Encoding::new(after)).expect("it fits");
-        let twice = encode(&params, &first, &Encoding::new(before)).expect("it fits");
-        prop_assert_eq!(encode(&twice, &last, &Encoding::new(after)).expect("it fits"), once);
+        let once = encode(&params, &last, &EncodeOptions::new(after)).expect("it fits");
+        let twice = encode(&params, &first, &EncodeOptions::new(before)).expect("it fits");
+        prop_assert_eq!(encode(&twice, &last, &EncodeOptions::new(after)).expect("it fits"), once);
     }
 
     /// Markers in the text are broken, and the text remains distinct from the section.
@@ -117,7 +117,7 @@ proptest! {
         let context = Value::Object(context);
         let params = json!({ "message": parts.concat(), "requestedSchema": {} });
         let carriers = Carriers { message: true, ..Carriers::NONE };
-        let encoded = encode(&params, &context, &Encoding::new(carriers)).expect("it fits");
+        let encoded = encode(&params, &context, &EncodeOptions::new(carriers)).expect("it fits");
         let found = extract(&encoded);
         prop_assert_eq!(value(&found), Some(context));
         let text = found.request.message().expect("a form");

@@ -30,9 +30,13 @@ proptest! {
     #[test]
     fn call_is_answered_once(is_modern: bool, steps in prop::collection::vec(step(), 0..40)) {
         let mut client = Client::new(is_modern, &ALL());
-        let (mut ready, mut requests, mut now) = (Vec::<ToolCall>::new(), BTreeMap::<CallId, i64>::new(), 0);
-        let (mut questions, mut asked) = (Vec::<Value>::new(), BTreeMap::<CallId, usize>::new());
-        let (mut answered, mut cancelled) = (BTreeMap::<i64, usize>::new(), 0);
+        let mut ready = Vec::<ToolCall>::new();
+        let mut requests = BTreeMap::<CallId, i64>::new();
+        let mut now = 0;
+        let mut questions = Vec::<Value>::new();
+        let mut asked = BTreeMap::<CallId, usize>::new();
+        let mut answered = BTreeMap::<i64, usize>::new();
+        let mut cancelled = 0;
         for step in steps {
             match step {
                 Step::Call => {

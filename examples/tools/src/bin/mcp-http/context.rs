@@ -2,7 +2,7 @@
 //! clients.
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{self, Presence, Raw};
-use mcp_bridge::context::{Carriers, Encoding, Limits, ModelContext, encode, extract};
+use mcp_bridge::context::{Carriers, ContextLimits, EncodeOptions, ModelContext, encode, extract};
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::{ElicitRequestFormParams, ElicitRequestParams};
@@ -49,7 +49,7 @@ fn asked(call: &ToolCall) -> Result<CallOutcome, Box<dyn Error>> {
     let schema = r#"{"type":"object","properties":{"seen":{"type":"string"}},"required":["seen"]}"#;
     let form = ElicitRequestFormParams::new(MESSAGE, Raw::from_text(schema)?);
     let mut question = ElicitRequestParams::Form(Box::new(form));
-    encode(&mut question, &ModelContext::from_text(CONTEXT)?, &Encoding::new(carriers))?;
+    encode(&mut question, &ModelContext::from_text(CONTEXT)?, &EncodeOptions::new(carriers))?;
     let question = ServerRequest::Elicit(Box::new(question));
     Ok(CallOutcome::Needs(Needs::new([("context", question)])))
 }
@@ -58,7 +58,7 @@ fn judge(answer: &Raw) -> Result<CallToolResult, Box<dyn Error>> {
     let answer: Value = answer.decode()?;
     let seen = answer.pointer("/content/seen").and_then(Value::as_str);
     let seen: ElicitRequestParams = wire::decode(seen.ok_or("expected the field `seen`")?)?;
-    let found = extract(&seen, &Limits::default());
+    let found = extract(&seen, &ContextLimits::default());
     let expected: Value = serde_json::from_str(CONTEXT)?;
     let context = found.context.as_ref().map(ModelContext::decode::<Value>).transpose()?;
     let verdict = json!({

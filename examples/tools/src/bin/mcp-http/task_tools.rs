@@ -3,7 +3,7 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::tools::TaskSupport;
 use mcp_bridge::plugin::DefinitionError;
-use mcp_bridge::plugin::{Elicited, NoElicitations, PluginContext, PluginError, PluginTool};
+use mcp_bridge::plugin::{ElicitResponse, NoElicitations, PluginContext, PluginError, PluginTool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -106,7 +106,9 @@ async fn slow(slow: Slow, _: PluginContext<NoElicitations>) -> Result<String, Pl
 async fn delete(file: File, ctx: PluginContext<Deleting>) -> Result<String, PluginError> {
     let message = format!("Delete {}?", file.filename);
     Ok(match ctx.elicit::<Confirm>(&message, &file).await? {
-        Elicited::Accept(Confirmation { confirm: true }) => format!("{} is gone", file.filename),
+        ElicitResponse::Accept(Confirmation { confirm: true }) => {
+            format!("{} is gone", file.filename)
+        }
         _ => format!("{} stays", file.filename),
     })
 }
@@ -116,7 +118,9 @@ async fn both(_: NoArguments, ctx: PluginContext<Both>) -> Result<String, Plugin
     let really = ctx.elicit::<Really>("Really?", &Empty {});
     let (who, really) = tokio::join!(who, really);
     Ok(match (who?, really?) {
-        (Elicited::Accept(who), Elicited::Accept(Confirmation { confirm: true })) => who.name,
+        (ElicitResponse::Accept(who), ElicitResponse::Accept(Confirmation { confirm: true })) => {
+            who.name
+        }
         _ => "nobody".to_owned(),
     })
 }

@@ -5,7 +5,7 @@ use reqwest::header::HeaderValue;
 
 /// An event of the background task.
 #[derive(Debug)]
-pub(crate) enum Happened {
+pub(crate) enum TransportEvent {
     /// The receiver of a call was dropped.
     Abandoned(UpstreamCall),
     /// A message was received, in the response of a request of a call.
