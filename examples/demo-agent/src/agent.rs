@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::output::Output;
 use crate::page_tools::PageTools;
-use crate::script::{Scene, Shows};
+use crate::script::{Scene, ShownUpdates};
 use crate::session::{LATER, Session};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v1};
@@ -54,7 +54,7 @@ pub(crate) struct Agent {
     pub(crate) sessions: Rc<RefCell<BTreeMap<SessionId, Session>>>,
     pub(crate) has_terminal: Cell<bool>,
     pub(crate) shows_forms: Cell<bool>,
-    shows: Cell<Shows>,
+    shows: Cell<ShownUpdates>,
 }
 
 #[async_trait::async_trait(?Send)]
@@ -67,7 +67,7 @@ impl v1::LocalAgent for Agent {
         let client = request.client_capabilities.as_ref();
         self.has_terminal.set(client.and_then(|client| client.terminal).unwrap_or(false));
         let session = client.and_then(|client| client.session.as_ref());
-        self.shows.set(Shows {
+        self.shows.set(ShownUpdates {
             notices: session.is_some_and(|session| session.notices.is_some()),
             compactions: session.is_some_and(|session| session.compaction.is_some()),
             subagents: client.is_some_and(|client| client.subagents.is_some()),

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, busy};
 use crate::client::Client;
 use crate::page_tools::PageTools;
-use crate::script::{Scene, Shows};
+use crate::script::{Scene, ShownUpdates};
 use crate::session::{LATER, MODE, Turn};
 use crate::turns::{running, state};
 use crate::words::{self, WORDS};
@@ -50,7 +50,8 @@ impl v2::LocalAgent for Agent {
         let mut mcp = McpCapabilities::new();
         mcp.stdio = Some(McpStdioCapabilities::new());
         let mut session = SessionCapabilities::new();
-        (session.prompt, session.mcp) = (Some(prompt), Some(mcp));
+        session.prompt = Some(prompt);
+        session.mcp = Some(mcp);
         let mut capabilities = AgentCapabilities::new();
         capabilities.session = Some(Box::new(session));
         let mut info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
@@ -72,7 +73,7 @@ impl v2::LocalAgent for Agent {
             page,
             cwd: request.cwd.to_string(),
             has_terminal: false,
-            shows: Shows { notices: true, compactions: true, subagents: true },
+            shows: ShownUpdates { notices: true, compactions: true, subagents: true },
             shows_forms: self.shows_forms.get(),
             asks: true,
             ids: 0,

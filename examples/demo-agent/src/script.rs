@@ -107,7 +107,7 @@ pub(crate) fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
 
 /// What a client shows. In version 2 each client shows all of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shows {
+pub(crate) struct ShownUpdates {
     pub(crate) notices: bool,
     pub(crate) compactions: bool,
     pub(crate) subagents: bool,
@@ -124,7 +124,7 @@ pub(crate) struct Scene {
     /// The client runs commands for agents.
     pub(crate) has_terminal: bool,
     /// The client shows notices, compactions and subagents.
-    pub(crate) shows: Shows,
+    pub(crate) shows: ShownUpdates,
     /// The client shows forms.
     pub(crate) shows_forms: bool,
     /// The way to call the page's tools.

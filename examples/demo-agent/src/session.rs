@@ -168,7 +168,8 @@ impl Session {
 
     /// Ends the running turn, and returns whether a prompt continues it.
     pub(crate) fn end(&mut self) -> bool {
-        (self.turn, self.own_turn) = (None, None);
+        self.turn = None;
+        self.own_turn = None;
         core::mem::take(&mut self.is_awaited)
     }
 

@@ -107,7 +107,8 @@ fn ask_permission(scene: &Scene, id: ToolCallId, allowed: Vec<Step>, refused: Ve
     };
     if scene.is_v2 {
         let mut subject = v2::tool_calls::ToolCallUpdate::new(tool_call.tool_call_id);
-        (subject.title, subject.kind) = (tool_call.title, tool_call.kind);
+        subject.title = tool_call.title;
+        subject.kind = tool_call.kind;
         let subject = ToolCallPermissionSubject::new(Box::new(subject));
         let mut request =
             v2::permissions::RequestPermissionRequest::new(session, "Edit greeting.txt?", options);

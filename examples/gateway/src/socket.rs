@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use host::http::{AtWork, Part, Principal};
+use host::http::{Part, Principal, RequestPermit};
 use mcp_bridge::registry::Registry;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ struct Backend {
     /// The span of the request that opened the socket.
     caller: Option<TraceContext>,
     /// The socket counts as a request of its user, and ends with its session.
-    at_work: AtWork,
+    at_work: RequestPermit,
     /// Ends the wait for the end of the session with the socket.
     _open: DropGuard,
 }
@@ -41,7 +41,7 @@ struct Backend {
 pub(crate) async fn open(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    Extension(at_work): Extension<AtWork>,
+    Extension(at_work): Extension<RequestPermit>,
     Part(Query(With { agent })): Part<Query<With>>,
     request: Request,
 ) -> Result<Response, Refusal> {
@@ -55,7 +55,7 @@ pub(crate) async fn open(
 }
 
 /// Returns a token that is cancelled with the gateway, and with the session of the user.
-fn ending(gateway: CancellationToken, at_work: AtWork) -> CancellationToken {
+fn ending(gateway: CancellationToken, at_work: RequestPermit) -> CancellationToken {
     let ending = gateway.child_token();
     let socket = ending.clone();
     tokio::spawn(async move {

@@ -27,7 +27,7 @@ mod table;
 mod task;
 
 pub use agent::{Agent, Binary, LoginMethod, Quirks, Transport};
-pub use archive::{ArchiveError, Limits};
+pub use archive::{ArchiveError, ArchiveLimits};
 pub use document::{CatalogError, DownloadError, MAX_DOCUMENT_BYTES};
 pub use install::{InstallError, Installation};
 pub use known_agents::Catalog;

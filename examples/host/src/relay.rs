@@ -12,8 +12,8 @@
 //! Directions are those of the editor: `Sent` is to the agent, `Received` is from it.
 
 mod answers;
+mod batch_queue;
 mod ending;
-mod gathering;
 mod insertion;
 mod pass;
 mod reassembly;
@@ -21,8 +21,8 @@ mod session;
 mod tap;
 mod whole_write;
 
-pub use gathering::{Gathering, Gathers};
-pub use insertion::{Insert, Insertion, Treatment, Watching};
-pub use reassembly::{Look, Reassembly};
-pub use session::{NotStarted, Session, SessionEnd};
-pub use tap::{Chunk, Chunks, Dropped, MAX_WAITING_BYTES, MAX_WAITING_CHUNKS, Taken, Tap};
+pub use batch_queue::{BatchItems, BatchQueue};
+pub use insertion::{Insert, Insertion, Observer, Treatment};
+pub use reassembly::{LineObserver, Reassembly};
+pub use session::{Session, SessionEnd, StartError};
+pub use tap::{Chunk, Chunks, DropTotals, MAX_WAITING_BYTES, MAX_WAITING_CHUNKS, Tap, TapOutput};

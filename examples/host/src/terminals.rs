@@ -80,14 +80,14 @@ pub(crate) struct Terminals {
 #[derive(Debug)]
 struct Terminal {
     session: SessionId,
-    shared: Arc<Shared>,
+    shared: Arc<TerminalState>,
     stop: DropGuard,
     /// Ends the command; the terminal stays.
     kill: CancellationToken,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct TerminalState {
     output: Mutex<Output>,
     exit: watch::Sender<Option<TerminalExitStatus>>,
 }
@@ -113,7 +113,7 @@ impl Terminals {
         let asked =
             request.output_byte_limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let limit = asked.unwrap_or(MAX_OUTPUT).min(MAX_OUTPUT);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(TerminalState {
             output: Mutex::new(Output::new(limit)),
             exit: watch::Sender::new(None),
         });
@@ -199,7 +199,7 @@ impl Terminals {
     }
 }
 
-impl Shared {
+impl TerminalState {
     fn output(&self) -> std::sync::MutexGuard<'_, Output> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -255,7 +255,7 @@ impl Screen {
 async fn serve(
     mut process: Process,
     mut stdout: ChildStdout,
-    shared: Arc<Shared>,
+    shared: Arc<TerminalState>,
     kill: CancellationToken,
     screen: Screen,
     begun: TerminalUpdate,
@@ -300,8 +300,8 @@ async fn serve(
     };
     let mut shown = TerminalUpdate::new(screen.id.as_str());
     let mut shown_exit = ShownExit::new();
-    (shown_exit.exit_code, shown_exit.signal) =
-        (exit.exit_code.map(i64::from), exit.signal.clone());
+    shown_exit.exit_code = exit.exit_code.map(i64::from);
+    shown_exit.signal = exit.signal.clone();
     shown.exit_status = shown_exit.into();
     let all =
         acp_types::v2::terminals::TerminalOutput::new(STANDARD.encode(shared.output().bytes()));

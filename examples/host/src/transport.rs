@@ -4,7 +4,7 @@ use bytes::Bytes;
 use errors::Errors;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-pub use outgoing::{Outgoing, Queue, Unread, Writer, queue};
+pub use outgoing::{LineReceiver, LineSendError, LineSender, Writer, queue};
 #[cfg(feature = "remote")]
 pub use remote::{Remote, RemoteError, redacted};
 use std::collections::BTreeMap;
@@ -50,15 +50,15 @@ pub enum Address {
 }
 
 /// Bytes as they are read; framing is up to the reader.
-pub type Incoming = BoxStream<'static, io::Result<Bytes>>;
+pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
 
 /// An open connection.
 #[expect(missing_debug_implementations, reason = "a stream has none")]
 pub struct Transport {
     /// The bytes of the agent.
-    pub incoming: Incoming,
+    pub incoming: ByteStream,
     /// Takes lines for the agent.
-    pub outgoing: Outgoing,
+    pub outgoing: LineSender,
     /// The task that sends them.
     pub writer: Writer,
     /// The process, if this program has started it.

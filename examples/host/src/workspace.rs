@@ -149,7 +149,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
                 decode(params).and_then(|it: WaitForTerminalExitRequest| {
                     self.wait(id, &it.session_id, &it.terminal_id, |exit| {
                         let mut ended = WaitForTerminalExitResponse::new();
-                        (ended.exit_code, ended.signal) = (exit.exit_code, exit.signal);
+                        ended.exit_code = exit.exit_code;
+                        ended.signal = exit.signal;
                         ended
                     })
                 })

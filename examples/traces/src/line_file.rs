@@ -2,7 +2,7 @@
 
 mod parts;
 
-use host::relay::{Gathering, Gathers};
+use host::relay::{BatchItems, BatchQueue};
 use parts::Parts;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ const MANY_BYTES: usize = 256 << 10;
 /// A file of lines with a queue. Clones share the file.
 #[derive(Clone, Debug)]
 pub(crate) struct LineFile {
-    queue: Arc<Gathering<WriteQueue>>,
+    queue: Arc<BatchQueue<WriteQueue>>,
 }
 
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ struct WriteQueue {
     error: Option<io::Error>,
 }
 
-impl Gathers for WriteQueue {
+impl BatchItems for WriteQueue {
     fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -117,7 +117,7 @@ impl LineFile {
     /// # Errors
     /// Returns an error if no thread can be created.
     fn start(path: &Path, file: impl Output) -> io::Result<Self> {
-        let queue = Arc::new(Gathering::<WriteQueue>::default());
+        let queue = Arc::new(BatchQueue::<WriteQueue>::default());
         queue.with(|waiting| path.clone_into(&mut waiting.path));
         let waiting = Arc::clone(&queue);
         thread::Builder::new().name("file".to_owned()).spawn(move || write_to(file, &waiting))?;
@@ -193,7 +193,7 @@ impl OpenError {
 }
 
 /// Writes queued lines until the queue is closed or writing fails.
-fn write_to(mut file: impl Output, queue: &Gathering<WriteQueue>) {
+fn write_to(mut file: impl Output, queue: &BatchQueue<WriteQueue>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();

@@ -6,7 +6,7 @@ use crate::record::TranscriptRecorder;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use host::permissions::{Decision, RULE_ACTION, RULE_INDEX, Watcher};
-use host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap, Treatment};
+use host::relay::{Chunk, Insert, Insertion, LineObserver, Reassembly, Tap, TapOutput, Treatment};
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{PeekedMessage, RequestId, peek};
@@ -65,7 +65,7 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
     let in_hand = Arc::clone(&observer.in_hand);
     let closed = Arc::clone(&observer.closed);
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
-        while let Taken::Chunks(chunks) = tap.take() {
+        while let TapOutput::Chunks(chunks) = tap.take() {
             in_hand.store(chunks.bytes() as u64, Ordering::Relaxed);
             let mut watch = watch.lock();
             for chunk in chunks.iter() {
@@ -307,7 +307,7 @@ struct ChunkLines<'a> {
     time: Duration,
 }
 
-impl Look for ChunkLines<'_> {
+impl LineObserver for ChunkLines<'_> {
     /// A line beyond the size limit was passed through unchanged.
     fn line(&mut self, line: Result<&[u8], FrameError>) {
         match line {

@@ -8,7 +8,7 @@ use crate::line_file::{OpenError, is_same};
 use crate::observe::{self, Interception, SharedWatch};
 use crate::record::{self, TranscriptRecorder};
 use host::permissions::Watcher;
-use host::relay::{NotStarted, Session, SessionEnd, Watching};
+use host::relay::{Observer, Session, SessionEnd, StartError};
 use semconv_map::ClosedBy;
 use std::ffi::OsString;
 use std::io;
@@ -63,18 +63,18 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             // The context of a span without a destination is not propagated.
             let injects = traces && injects;
             let rules = Mutex::new(Watcher::new(rules));
-            Watching::Inserts(Arc::new(Interception { watch: watch.clone(), injects, rules }))
+            Observer::Inserts(Arc::new(Interception { watch: watch.clone(), injects, rules }))
         }
-        (true, false) => Watching::Copies,
-        (false, _) if records => Watching::Copies,
-        (false, _) => Watching::Nothing,
+        (true, false) => Observer::Copies,
+        (false, _) if records => Observer::Copies,
+        (false, _) => Observer::Nothing,
     };
     let agent::Command { words, variables, .. } = command;
     let started = Session::start("acp-traces", &words, &variables, runtime.handle(), watching);
     let session = match started {
         Ok(session) => session,
-        Err(NotStarted::CannotRun(status)) => return Ok(status),
-        Err(NotStarted::Io(error)) => return Err(error),
+        Err(StartError::CannotRun(status)) => return Ok(status),
+        Err(StartError::Io(error)) => return Err(error),
     };
     let observer = observe::start(Arc::clone(session.tap()), watch)?;
     let SessionEnd { status, is_client_closed } = session.supervise(options.grace);

@@ -9,7 +9,7 @@ use acp_types::v1::session_setup::SessionId;
 use bytes::Bytes;
 use futures::StreamExt;
 use host::permissions::Watcher;
-use host::transport::{AgentProcess, Incoming, Outgoing, Transport, Writer};
+use host::transport::{AgentProcess, ByteStream, LineSender, Transport, Writer};
 use host::workspace::{Host, HostEvent};
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::peek;
@@ -26,8 +26,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// An open transport to an agent.
 pub(crate) struct Link {
-    incoming: Incoming,
-    outgoing: Outgoing,
+    incoming: ByteStream,
+    outgoing: LineSender,
     writer: Writer,
     process: Option<AgentProcess>,
     pub(crate) lines: Lines,

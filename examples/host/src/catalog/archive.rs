@@ -18,7 +18,7 @@ const MAX_TARGET: u64 = 4096;
 
 /// Limits of a download and of what it is unpacked into.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// Size of the download, in bytes.
     pub archive_bytes: u64,
     /// Number of files, folders and links.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for ArchiveLimits {
     fn default() -> Self {
         Self { archive_bytes: 512 << 20, entries: 50_000, bytes: 2 << 30 }
     }
@@ -71,7 +71,7 @@ pub(crate) fn unpack(
     mut archive: File,
     program: &Path,
     root: &Path,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<(), ArchiveError> {
     archive.rewind()?;
     let mut magic = Vec::new();
@@ -115,7 +115,7 @@ pub(crate) fn inner_path(path: &Path) -> Option<PathBuf> {
 
 struct Unpacker<'a> {
     root: &'a Path,
-    limits: &'a Limits,
+    limits: &'a ArchiveLimits,
     entries: usize,
     bytes: u64,
     /// Paths and targets of links, which are created after all files, so that no file is written

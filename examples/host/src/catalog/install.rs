@@ -1,5 +1,5 @@
 //! Installation of the programs of a registry, with the consent of the user.
-use crate::catalog::archive::{self, ArchiveError, Limits};
+use crate::catalog::archive::{self, ArchiveError, ArchiveLimits};
 use crate::catalog::{Agent, Binary, DownloadError, download};
 use core::fmt::{self, Display, Formatter};
 use reqwest::Url;
@@ -92,7 +92,7 @@ impl Installation {
     ///
     /// # Errors
     /// A step fails. An older installation stays.
-    pub fn run(&self, limits: &Limits) -> Result<PathBuf, InstallError> {
+    pub fn run(&self, limits: &ArchiveLimits) -> Result<PathBuf, InstallError> {
         let archive = || self.binary.archive.clone();
         let above = self.folder.parent().unwrap_or(&self.folder);
         let wrong = |error| InstallError::Folder { path: above.to_owned(), error };

@@ -85,8 +85,12 @@ pub(crate) fn merge(known: &mut Agent, newer: Agent) {
         _ => known.command = command,
     }
     known.with.retain(|_| has_same_package);
-    (known.title, known.npx, known.uvx) = (title, npx, uvx);
-    (known.install, known.binary, known.variables) = (install, binary, variables);
+    known.title = title;
+    known.npx = npx;
+    known.uvx = uvx;
+    known.install = install;
+    known.binary = binary;
+    known.variables = variables;
 }
 
 /// Returns the name of a package without its version and its extras.

@@ -1,5 +1,5 @@
 //! The command of a program for the known agents: the table, and installations.
-use crate::catalog::archive::Limits;
+use crate::catalog::archive::ArchiveLimits;
 use crate::catalog::install::{InstallError, Installation, agents_folder};
 use crate::catalog::{Catalog, CatalogError, LaunchError, table};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -88,7 +88,7 @@ fn install(document: Option<&Path>, name: &str, is_agreed_before: bool) -> Resul
             return Err(TaskError::Declined);
         }
     }
-    let program = installation.run(&Limits::default())?;
+    let program = installation.run(&ArchiveLimits::default())?;
     writeln!(output, "installed {}", program.display())?;
     Ok(())
 }

@@ -3,8 +3,8 @@ use crate::http::body::body_length;
 use crate::http::failures::Failures;
 use crate::http::grant::Grant;
 use crate::http::oidc::TokenError;
-use crate::http::quotas::{AtWork, Quotas, UserLimits};
-use crate::http::refused::Refused;
+use crate::http::quotas::{Quotas, RequestPermit, UserLimits};
+use crate::http::request_refusal::RequestRefusal;
 use crate::http::sessions::{CurrentSession, Sessions};
 use crate::http::site::Site;
 use crate::http::users::{
@@ -35,10 +35,10 @@ pub struct Access {
 }
 
 /// A request with a user.
-pub(crate) struct Admitted {
+pub(crate) struct Admission {
     pub(crate) grant: Grant,
     pub(crate) session: Option<CurrentSession>,
-    pub(crate) at_work: AtWork,
+    pub(crate) at_work: RequestPermit,
 }
 
 impl Access {
@@ -127,9 +127,9 @@ impl Access {
     }
 
     /// Returns the user of a request, and counts the request.
-    pub(crate) async fn admit(&self, request: &Parts) -> Result<Admitted, Refused> {
+    pub(crate) async fn admit(&self, request: &Parts) -> Result<Admission, RequestRefusal> {
         if Site::is_embedded(request) {
-            return Err(Refused::foreign("pages of other sites may not use this gateway"));
+            return Err(RequestRefusal::foreign("pages of other sites may not use this gateway"));
         }
         let (grant, session) = self.identify(request).await?;
         let connection = request.extensions.get::<Connection>();
@@ -139,13 +139,16 @@ impl Access {
         let body = body_length(request);
         let now = Instant::now();
         let at_work = self.quotas.begin(&grant.user, connection.cloned(), body, now);
-        let at_work = at_work.map_err(|over| Refused::later(&over, over.wait))?;
+        let at_work = at_work.map_err(|over| RequestRefusal::later(&over, over.wait))?;
         let at_work = at_work.of_session(session.as_ref().map(|session| session.end.clone()));
-        Ok(Admitted { grant, session, at_work })
+        Ok(Admission { grant, session, at_work })
     }
 
     /// Returns the user of a request, and the session if it belongs to one.
-    async fn identify(&self, request: &Parts) -> Result<(Grant, Option<CurrentSession>), Refused> {
+    async fn identify(
+        &self,
+        request: &Parts,
+    ) -> Result<(Grant, Option<CurrentSession>), RequestRefusal> {
         let address = request.extensions.get::<Connection>().map(|it| it.peer().ip());
         let credentials = match self.users().without_token(&request.headers, address) {
             Some(credentials) => credentials,
@@ -154,7 +157,7 @@ impl Access {
                 Some(None) => Credentials::Missing,
                 None => {
                     let session = self.session(request).await;
-                    let session = session.ok_or_else(|| Refused::unknown(None))?;
+                    let session = session.ok_or_else(|| RequestRefusal::unknown(None))?;
                     let credential = String::new();
                     let grant = Grant { user: session.user.clone(), credential, until: None };
                     return Ok((grant, Some(session)));
@@ -163,17 +166,17 @@ impl Access {
         };
         match credentials {
             Credentials::Valid(grant) => Ok((grant, None)),
-            Credentials::Missing | Credentials::Invalid => Err(Refused::unknown(None)),
-            Credentials::Unclear => {
-                Err(Refused::malformed("expected one user in the header of the proxy, in UTF-8"))
-            }
+            Credentials::Missing | Credentials::Invalid => Err(RequestRefusal::unknown(None)),
+            Credentials::Unclear => Err(RequestRefusal::malformed(
+                "expected one user in the header of the proxy, in UTF-8",
+            )),
             Credentials::Rejected(TokenError::NoKeys(wait)) => {
-                Err(Refused::without_keys(&TokenError::NoKeys(wait), wait))
+                Err(RequestRefusal::without_keys(&TokenError::NoKeys(wait), wait))
             }
             Credentials::Rejected(error) if error.is_about_token() => {
-                Err(Refused::unknown(Some(&error)))
+                Err(RequestRefusal::unknown(Some(&error)))
             }
-            Credentials::Rejected(error) => Err(Refused::forbidden(&error)),
+            Credentials::Rejected(error) => Err(RequestRefusal::forbidden(&error)),
         }
     }
 
@@ -215,7 +218,7 @@ impl Access {
         &self,
         address: Option<IpAddr>,
         token: &[u8],
-    ) -> Result<Credentials, Refused> {
+    ) -> Result<Credentials, RequestRefusal> {
         let users = self.users();
         // Also for an address that has to wait: others behind the same proxy may have tokens with a
         // new key.
@@ -241,7 +244,7 @@ impl Access {
                 tracing::info!(target: AUDIT, event = "login.refused", address, reason);
             }
             if let Some(wait) = wait {
-                return Err(Refused::later(&"too many invalid tokens", wait));
+                return Err(RequestRefusal::later(&"too many invalid tokens", wait));
             }
         }
         Ok(credentials)

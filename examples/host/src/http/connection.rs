@@ -20,14 +20,14 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 /// The connection of a request, as an extension of the request. The connection is at work until the
 /// last copy is dropped.
 #[derive(Clone, Debug)]
-pub struct Connection(Arc<Working>);
+pub struct Connection(Arc<WorkGuard>);
 
 #[derive(Debug)]
-struct Working(Arc<Open>);
+struct WorkGuard(Arc<OpenConnection>);
 
 /// An open connection.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenConnection {
     peer: SocketAddr,
     number: u64,
     all: Weak<Connections>,
@@ -48,7 +48,7 @@ pub(crate) struct Connections {
     limit: usize,
     /// Maximum number of those without an authenticated user.
     strangers: usize,
-    open: Mutex<(u64, BTreeMap<u64, Weak<Open>>)>,
+    open: Mutex<(u64, BTreeMap<u64, Weak<OpenConnection>>)>,
     refused: AtomicUsize,
     /// Connections that are open.
     pub(crate) tracker: TaskTracker,
@@ -67,20 +67,20 @@ impl Connection {
     }
 }
 
-impl Drop for Working {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
         self.0.at_work.fetch_sub(1, Ordering::Relaxed);
         self.0.changed.notify_waiters();
     }
 }
 
-impl Open {
+impl OpenConnection {
     /// Counts a request.
     pub(crate) fn begin(self: &Arc<Self>) -> Connection {
         self.at_work.fetch_add(1, Ordering::Relaxed);
         self.has_worked.store(true, Ordering::Relaxed);
         self.changed.notify_waiters();
-        Connection(Arc::new(Working(self.clone())))
+        Connection(Arc::new(WorkGuard(self.clone())))
     }
 
     /// Returns when no request was at work for a time: `first` before the first request, `next`
@@ -110,7 +110,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         if let Some(all) = self.all.upgrade() {
             all.lock().1.remove(&self.number);
@@ -128,14 +128,15 @@ impl Connections {
     /// Enters a connection. The oldest one without a user is closed if there are too many of those,
     /// and the oldest without a request if there are too many in total. Returns `None` if all are
     /// at work.
-    pub(crate) fn enter(self: &Arc<Self>, peer: SocketAddr) -> Option<Arc<Open>> {
+    pub(crate) fn enter(self: &Arc<Self>, peer: SocketAddr) -> Option<Arc<OpenConnection>> {
         let mut open = self.lock();
         // Dropped after the lock is released: the last reference takes the lock.
         let connections: Vec<_> = open.1.values().filter_map(Weak::upgrade).collect();
-        let oldest = |is_it: &dyn Fn(&Open) -> bool| connections.iter().find(|open| is_it(open));
+        let oldest =
+            |is_it: &dyn Fn(&OpenConnection) -> bool| connections.iter().find(|open| is_it(open));
         let strangers = connections.iter().filter(|open| open.is_stranger()).count();
         let evicted = if strangers >= self.strangers {
-            oldest(&Open::is_stranger)
+            oldest(&OpenConnection::is_stranger)
         } else if open.1.len() >= self.limit {
             let Some(idle) = oldest(&|open| !open.is_at_work()) else {
                 self.report();
@@ -153,7 +154,7 @@ impl Connections {
         }
         open.0 += 1;
         let number = open.0;
-        let entered = Arc::new(Open {
+        let entered = Arc::new(OpenConnection {
             peer,
             number,
             all: Arc::downgrade(self),
@@ -177,7 +178,7 @@ impl Connections {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Weak<Open>>)> {
+    fn lock(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Weak<OpenConnection>>)> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -188,19 +189,19 @@ impl Connections {
 pub struct BodyTimeout(Duration);
 
 /// The body of a request, with a limit of time.
-pub(crate) struct Timed {
+pub(crate) struct TimedBody {
     body: Incoming,
     limit: Duration,
     end: Pin<Box<Sleep>>,
 }
 
-impl Timed {
+impl TimedBody {
     pub(crate) fn new(body: Incoming, limit: Duration) -> Self {
         Self { body, limit, end: Box::pin(sleep(limit)) }
     }
 }
 
-impl HttpBody for Timed {
+impl HttpBody for TimedBody {
     type Data = Bytes;
     type Error = axum::BoxError;
 

@@ -1,8 +1,8 @@
 //! The layers of a router.
-use crate::http::access::{AUDIT, Access, Admitted};
+use crate::http::access::{AUDIT, Access, Admission};
 use crate::http::connection::hold;
 use crate::http::grant::Grant;
-use crate::http::refused::Refused;
+use crate::http::request_refusal::RequestRefusal;
 use crate::http::sessions::SessionSecrets;
 use crate::http::site::Site;
 use crate::http::users::{Credentials, cookie_name};
@@ -47,9 +47,9 @@ pub async fn check_site(
 }
 
 /// Refuses requests without valid credentials, and those over a limit of their user. Others carry a
-/// [`Principal`](crate::http::Principal) and an [`AtWork`](crate::http::AtWork) from here on. A
-/// handler that answers before its work is done keeps a copy of the latter. The response ends with
-/// the session of the request.
+/// [`Principal`](crate::http::Principal) and an [`RequestPermit`](crate::http::RequestPermit) from
+/// here on. A handler that answers before its work is done keeps a copy of the latter. The response
+/// ends with the session of the request.
 pub async fn authenticate(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -57,8 +57,8 @@ pub async fn authenticate(
 ) -> Response {
     let (mut parts, body) = request.into_parts();
     let mut response = match access.admit(&parts).await {
-        Ok(Admitted { grant, session, at_work }) => {
-            let record = Record::of(&parts, &grant.user);
+        Ok(Admission { grant, session, at_work }) => {
+            let record = AuditRecord::of(&parts, &grant.user);
             parts.extensions.insert(grant.user.clone());
             parts.extensions.insert(at_work.clone());
             parts.extensions.insert(grant);
@@ -70,12 +70,12 @@ pub async fn authenticate(
             let response = tokio::select! {
                 biased;
                 response = handled => response,
-                () = at_work.session_ended() => Refused::unknown(None).into_response(),
+                () = at_work.session_ended() => RequestRefusal::unknown(None).into_response(),
             };
             record.write(response.status());
             let response = hold(response, at_work);
             match end {
-                Some(end) => response.map(|body| Body::new(Ending::new(body, end))),
+                Some(end) => response.map(|body| Body::new(SessionBody::new(body, end))),
                 None => response,
             }
         }
@@ -88,14 +88,14 @@ pub async fn authenticate(
 }
 
 /// A request of a user, for an audit log.
-struct Record {
+struct AuditRecord {
     user: Principal,
     address: String,
     method: Method,
     path: String,
 }
 
-impl Record {
+impl AuditRecord {
     fn of(request: &Parts, user: &Principal) -> Self {
         let connection = request.extensions.get::<Connection>();
         let address = connection.map(|it| it.peer().ip().to_string()).unwrap_or_default();
@@ -138,7 +138,7 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
     let token = percent_decode_str(token).collect::<Vec<_>>();
     let (parts, body) = request.into_parts();
     let response = match access.exchange(&parts, &token).await {
-        Ok(Exchange::Session(secrets)) => {
+        Ok(TokenExchange::Session(secrets)) => {
             let SessionSecrets { key, .. } = &secrets;
             let fragment = if access.needs_key { format!("#key={key}") } else { String::new() };
             let page = format!("{}{fragment}", parts.uri.path());
@@ -147,10 +147,10 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
             (StatusCode::SEE_OTHER, headers).into_response()
         }
         // The page without its token asks for one.
-        Ok(Exchange::Invalid) => {
+        Ok(TokenExchange::Invalid) => {
             (StatusCode::SEE_OTHER, [(header::LOCATION, parts.uri.path())]).into_response()
         }
-        Ok(Exchange::Unconfirmed) => next.run(Request::from_parts(parts, body)).await,
+        Ok(TokenExchange::Unconfirmed) => next.run(Request::from_parts(parts, body)).await,
         Err(refused) => refused.into_response(),
     };
     let private = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
@@ -158,7 +158,7 @@ pub async fn sign_in(State(access): State<Arc<Access>>, request: Request, next: 
 }
 
 /// Result of a token in an address.
-enum Exchange {
+enum TokenExchange {
     Session(SessionSecrets),
     Invalid,
     /// The user has to be asked.
@@ -166,20 +166,24 @@ enum Exchange {
 }
 
 impl Access {
-    async fn exchange(&self, request: &Parts, token: &[u8]) -> Result<Exchange, Refused> {
+    async fn exchange(
+        &self,
+        request: &Parts,
+        token: &[u8],
+    ) -> Result<TokenExchange, RequestRefusal> {
         let needs_care = self.needs_key && self.users().has_several;
         if needs_care && !Site::is_opened_by_user(request) {
-            return Ok(Exchange::Unconfirmed);
+            return Ok(TokenExchange::Unconfirmed);
         }
         let address = request.extensions.get::<Connection>().map(|it| it.peer().ip());
         let Credentials::Valid(grant) = self.attempt(address, token).await? else {
-            return Ok(Exchange::Invalid);
+            return Ok(TokenExchange::Invalid);
         };
         let other = self.session_of(request, None).await;
         if needs_care && other.is_some_and(|session| session.user != grant.user) {
-            return Ok(Exchange::Unconfirmed);
+            return Ok(TokenExchange::Unconfirmed);
         }
-        Ok(Exchange::Session(self.begin_session(request, &grant).await?))
+        Ok(TokenExchange::Session(self.begin_session(request, &grant).await?))
     }
 
     /// Begins a session for a user with a token.
@@ -187,12 +191,12 @@ impl Access {
         &self,
         request: &Parts,
         grant: &Grant,
-    ) -> Result<SessionSecrets, Refused> {
+    ) -> Result<SessionSecrets, RequestRefusal> {
         let address = request.extensions.get::<Connection>().map(|it| it.peer().ip().to_string());
         let address = address.unwrap_or_default();
         let agent = request.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
         let secrets = self.sessions.begin(grant, address.clone(), agent.unwrap_or_default()).await;
-        let secrets = secrets.map_err(|error| Refused::failed(&error))?;
+        let secrets = secrets.map_err(|error| RequestRefusal::failed(&error))?;
         tracing::info!(target: AUDIT, event = "login", user = grant.user.as_str(), address);
         Ok(secrets)
     }
@@ -207,18 +211,18 @@ impl Access {
 }
 
 /// The body of a response that fails when its session ends.
-struct Ending {
+struct SessionBody {
     body: Body,
     end: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-impl Ending {
+impl SessionBody {
     fn new(body: Body, end: CancellationToken) -> Self {
         Self { body, end: Box::pin(end.cancelled_owned()) }
     }
 }
 
-impl HttpBody for Ending {
+impl HttpBody for SessionBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -6,13 +6,13 @@ use std::net::IpAddr;
 /// Addresses or networks, such as `127.0.0.1` or `10.0.0.0/8`. In a variable they are separated by
 /// commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(try_from = "Written", into = "Vec<String>")]
+#[serde(try_from = "ProxySetting", into = "Vec<String>")]
 pub struct TrustedProxies(Vec<IpNet>);
 
 /// The forms of the setting.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum ProxySetting {
     Text(String),
     List(Vec<String>),
 }
@@ -32,13 +32,13 @@ impl TrustedProxies {
     }
 }
 
-impl TryFrom<Written> for TrustedProxies {
+impl TryFrom<ProxySetting> for TrustedProxies {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: ProxySetting) -> Result<Self, String> {
         let list = match written {
-            Written::Text(text) => text.split(',').map(str::to_owned).collect(),
-            Written::List(list) => list,
+            ProxySetting::Text(text) => text.split(',').map(str::to_owned).collect(),
+            ProxySetting::List(list) => list,
         };
         let parse = |text: &String| {
             let text = text.trim();
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn addresses_and_networks_are_read() {
-        let written = Written::Text("127.0.0.1, 10.0.0.0/8,fd00::/8".to_owned());
+        let written = ProxySetting::Text("127.0.0.1, 10.0.0.0/8,fd00::/8".to_owned());
         let proxies = TrustedProxies::try_from(written).unwrap();
         for (address, is_trusted) in [
             ("127.0.0.1", true),
@@ -75,9 +75,9 @@ mod tests {
         ] {
             assert_eq!(proxies.contains(address.parse().unwrap()), is_trusted, "{address}");
         }
-        let again = TrustedProxies::try_from(Written::List(proxies.clone().into())).unwrap();
+        let again = TrustedProxies::try_from(ProxySetting::List(proxies.clone().into())).unwrap();
         assert_eq!(again, proxies);
-        let wrong = TrustedProxies::try_from(Written::List(vec!["proxy.example".to_owned()]));
+        let wrong = TrustedProxies::try_from(ProxySetting::List(vec!["proxy.example".to_owned()]));
         let error = "expected an address or a network, such as 10.0.0.0/8, got `proxy.example`";
         assert_eq!(wrong.unwrap_err(), error);
     }

@@ -29,11 +29,11 @@ pub struct UserLimits {
 #[derive(Debug)]
 pub(crate) struct Quotas {
     limits: UserLimits,
-    users: Mutex<HashMap<Principal, Use>>,
+    users: Mutex<HashMap<Principal, UserUsage>>,
 }
 
 #[derive(Debug)]
-struct Use {
+struct UserUsage {
     /// Each request at work holds a reference.
     at_work: Arc<()>,
     /// Requests left, at `counted`. They grow back with time. A large request is begun with less
@@ -44,14 +44,14 @@ struct Use {
 
 /// A request at work. It counts until the last copy is dropped.
 #[derive(Clone, Debug)]
-pub struct AtWork {
+pub struct RequestPermit {
     _slot: Arc<Slot>,
     _connection: Option<Connection>,
     /// Cancelled when the session of the request ends.
     session_end: Option<CancellationToken>,
 }
 
-impl AtWork {
+impl RequestPermit {
     pub(crate) fn of_session(self, session_end: Option<CancellationToken>) -> Self {
         Self { session_end, ..self }
     }
@@ -75,7 +75,7 @@ struct Slot {
 /// A request over a limit of its user.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{why}")]
-pub(crate) struct OverQuota {
+pub(crate) struct QuotaError {
     why: String,
     pub(crate) wait: Duration,
 }
@@ -96,10 +96,10 @@ impl Quotas {
         connection: Option<Connection>,
         body: usize,
         now: Instant,
-    ) -> Result<AtWork, OverQuota> {
+    ) -> Result<RequestPermit, QuotaError> {
         let full = f64::from(self.limits.a_minute);
         let a_second = full / MINUTE.as_secs_f64();
-        let grown = |used: &Use| {
+        let grown = |used: &UserUsage| {
             let passed = now.saturating_duration_since(used.counted);
             (used.left + passed.as_secs_f64() * a_second).min(full)
         };
@@ -107,22 +107,23 @@ impl Quotas {
         if users.len() >= MAX_USERS {
             users.retain(|_, used| Arc::strong_count(&used.at_work) > 1 || grown(used) < full);
         }
-        let fresh = || Use { at_work: Arc::new(()), left: full, counted: now };
+        let fresh = || UserUsage { at_work: Arc::new(()), left: full, counted: now };
         let used = users.entry(user.clone()).or_insert_with(fresh);
-        (used.left, used.counted) = (grown(used), now);
+        used.left = grown(used);
+        used.counted = now;
         if used.left < 1.0 {
             let wait = Duration::from_secs_f64((1.0 - used.left) / a_second.max(f64::EPSILON));
             let why = format!("more than {} requests in a minute", self.limits.a_minute);
-            return Err(OverQuota { why, wait: wait.min(MINUTE) });
+            return Err(QuotaError { why, wait: wait.min(MINUTE) });
         }
         if Arc::strong_count(&used.at_work) > self.limits.at_work {
             let why = format!("more than {} requests at the same time", self.limits.at_work);
-            return Err(OverQuota { why, wait: AT_WORK_WAIT });
+            return Err(QuotaError { why, wait: AT_WORK_WAIT });
         }
         let count = u32::try_from(body / BODY_SHARE).unwrap_or(u32::MAX).saturating_add(1);
         used.left -= f64::from(count);
         let slot = Slot { _at_work: used.at_work.clone() };
-        Ok(AtWork { _slot: Arc::new(slot), _connection: connection, session_end: None })
+        Ok(RequestPermit { _slot: Arc::new(slot), _connection: connection, session_end: None })
     }
 }
 

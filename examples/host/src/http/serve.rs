@@ -1,6 +1,6 @@
 //! Accepting connections, with limits of their number and their time.
 use crate::http::Tls;
-use crate::http::connection::{Connections, Open, Timed, held};
+use crate::http::connection::{Connections, OpenConnection, TimedBody, held};
 use crate::http::progress::{Streams, observed};
 use axum::Router;
 use axum::body::Body;
@@ -69,7 +69,7 @@ impl ConnectionLimits {
 
 /// Serves HTTP/1.1 and HTTP/2 until `ending` is cancelled and the requests at work have ended. A
 /// connection that was upgraded is at work as long as its handler keeps a
-/// [`Connection`](crate::http::Connection) or an [`AtWork`](crate::http::AtWork).
+/// [`Connection`](crate::http::Connection) or an [`RequestPermit`](crate::http::RequestPermit).
 ///
 /// Requests carry a [`Connection`](crate::http::Connection). With `tls`, connections are encrypted;
 /// without, they are in clear.
@@ -117,7 +117,7 @@ fn is_of_client(error: ErrorKind) -> bool {
 }
 
 /// A connection, its router and limits, and the end of the server.
-type Serving = (Arc<Open>, Router, ConnectionLimits, CancellationToken);
+type Serving = (Arc<OpenConnection>, Router, ConnectionLimits, CancellationToken);
 
 /// Serves one connection after its TLS handshake, which has the time of the first headers.
 async fn secure(stream: TcpStream, tls: Arc<Tls>, serving: Serving) {
@@ -149,7 +149,7 @@ async fn drive(
     let service = service_fn(|request: Request<Incoming>| {
         let connection = open.begin();
         let router = router.clone();
-        let mut request = request.map(|body| Body::new(Timed::new(body, limits.body)));
+        let mut request = request.map(|body| Body::new(TimedBody::new(body, limits.body)));
         request.extensions_mut().insert(connection.clone());
         async move {
             let response = router.oneshot(request).await?;

@@ -1,7 +1,7 @@
 //! The sessions of a user over HTTP.
 use crate::http::access::{AUDIT, Access};
 use crate::http::grant::Grant;
-use crate::http::refused::Refused;
+use crate::http::request_refusal::RequestRefusal;
 use crate::http::sessions::CurrentSession;
 use crate::http::{Part, Principal, RequestError};
 use axum::extract::{Extension, Path, Request};
@@ -45,7 +45,7 @@ async fn begin(
     request: Request,
 ) -> Response {
     if grant.credential.is_empty() {
-        return Refused::malformed("expected a bearer token").into_response();
+        return RequestRefusal::malformed("expected a bearer token").into_response();
     }
     let (parts, _) = request.into_parts();
     match access.begin_session(&parts, &grant).await {

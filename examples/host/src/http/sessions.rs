@@ -88,7 +88,7 @@ pub(crate) struct SessionSecrets {
 
 /// A session as it is stored. Its secrets are digests.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-struct Record {
+struct SessionRecord {
     cookie: String,
     key: String,
     user: String,
@@ -125,13 +125,13 @@ pub(crate) struct CurrentSession {
 
 #[derive(Debug)]
 struct Session {
-    record: Record,
+    record: SessionRecord,
     end: CancellationToken,
     is_stored: bool,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenSessions {
     /// By digest of the cookie.
     sessions: HashMap<String, Session>,
     ended: HashMap<String, Instant>,
@@ -142,7 +142,7 @@ struct Open {
 #[derive(Debug)]
 pub(crate) struct Sessions {
     limits: SessionLimits,
-    open: Mutex<Open>,
+    open: Mutex<OpenSessions>,
     store: OnceLock<Arc<dyn SessionStore>>,
     /// When the store was read last. Held while it is read or written.
     read: tokio::sync::Mutex<Option<Instant>>,
@@ -171,7 +171,7 @@ impl Sessions {
         let secrets = SessionSecrets { cookie: random()?, key: random()? };
         let now = since_1970();
         let until = now.saturating_add(self.limits.age.as_secs());
-        let record = Record {
+        let record = SessionRecord {
             cookie: digest(secrets.cookie.as_bytes()),
             key: digest(secrets.key.as_bytes()),
             user: grant.user.as_str().to_owned(),
@@ -204,7 +204,7 @@ impl Sessions {
     ) -> Option<CurrentSession> {
         let now = since_1970();
         let mut open = self.open();
-        let Open { sessions, is_changed, .. } = &mut *open;
+        let OpenSessions { sessions, is_changed, .. } = &mut *open;
         let session = sessions.get_mut(&digest(cookie.as_bytes()))?;
         let record = &mut session.record;
         let is_key =
@@ -245,7 +245,7 @@ impl Sessions {
         let open = self.open();
         let own = open.sessions.values().map(|session| &session.record);
         let own = own.filter(|record| record.user == user.as_str() && !self.is_over(record, now));
-        let mut list = own.map(Record::info).collect::<Vec<_>>();
+        let mut list = own.map(SessionRecord::info).collect::<Vec<_>>();
         list.sort_by(|one, other| (other.used, &one.id).cmp(&(one.used, &other.id)));
         list
     }
@@ -281,7 +281,7 @@ impl Sessions {
         }
     }
 
-    fn is_over(&self, record: &Record, now: u64) -> bool {
+    fn is_over(&self, record: &SessionRecord, now: u64) -> bool {
         let idle = now.saturating_sub(record.used);
         now >= record.until || idle >= self.limits.idle.as_secs()
     }
@@ -319,14 +319,14 @@ impl Sessions {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenSessions> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenSessions {
     /// Removes sessions, and returns their ends, which have to be cancelled.
-    fn remove(&mut self, is_over: impl Fn(&Record) -> bool) -> Vec<CancellationToken> {
+    fn remove(&mut self, is_over: impl Fn(&SessionRecord) -> bool) -> Vec<CancellationToken> {
         let now = Instant::now();
         self.ended.retain(|_, end| now.saturating_duration_since(*end) < MEMORY_OF_END);
         let over = self.sessions.extract_if(|_, session| is_over(&session.record));
@@ -341,9 +341,9 @@ impl Open {
 
     /// Ends sessions that were not used for the longest time, until there is room for one more.
     fn make_room(&mut self, user: &str) {
-        let of_user = |record: &Record| record.user == user;
+        let of_user = |record: &SessionRecord| record.user == user;
         for (limit, counts) in [(MAX_OF_USER, true), (MAX_SESSIONS, false)] {
-            let is_counted = |record: &Record| !counts || of_user(record);
+            let is_counted = |record: &SessionRecord| !counts || of_user(record);
             let records = self.sessions.values().map(|session| &session.record);
             let mut counted = records.filter(|record| is_counted(record)).collect::<Vec<_>>();
             if counted.len() < limit {
@@ -360,7 +360,7 @@ impl Open {
 
     /// Takes over what other servers have stored, and returns what is to be stored, if it differs.
     /// A session that was stored and is missing now was ended by another server.
-    fn merge(&mut self, stored: Option<Vec<Record>>) -> Option<Vec<Record>> {
+    fn merge(&mut self, stored: Option<Vec<SessionRecord>>) -> Option<Vec<SessionRecord>> {
         let mut is_changed = std::mem::take(&mut self.is_changed);
         if let Some(stored) = stored {
             let mut stored: HashMap<_, _> =
@@ -396,7 +396,7 @@ impl Open {
     }
 }
 
-impl Record {
+impl SessionRecord {
     /// Returns the name of the session for its user.
     fn id(&self) -> &str {
         self.cookie.get(..ID_LENGTH).unwrap_or(&self.cookie)
@@ -421,7 +421,7 @@ impl Record {
 }
 
 /// Returns the sessions of a stored text. Those of a text that cannot be read have ended.
-fn parse(text: Option<&str>) -> Vec<Record> {
+fn parse(text: Option<&str>) -> Vec<SessionRecord> {
     let parsed = text.map_or(Ok(Vec::new()), serde_json::from_str);
     parsed.unwrap_or_else(|error| {
         tracing::error!(%error, "the stored sessions cannot be read; users have to sign in again");
@@ -453,13 +453,13 @@ mod tests {
 
     /// A store in memory.
     #[derive(Debug, Default)]
-    struct Shared {
+    struct SharedStore {
         text: Mutex<Option<String>>,
         is_shared: bool,
     }
 
     #[async_trait]
-    impl SessionStore for Shared {
+    impl SessionStore for SharedStore {
         async fn load(&self) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
             Ok(self.text.lock().unwrap().clone())
         }
@@ -494,7 +494,7 @@ mod tests {
         }
     }
 
-    fn server(store: &Arc<Shared>) -> Sessions {
+    fn server(store: &Arc<SharedStore>) -> Sessions {
         let sessions = Sessions::new(SessionLimits::default());
         sessions.set_store(store.clone());
         sessions
@@ -541,7 +541,7 @@ mod tests {
 
     #[tokio::test]
     async fn secrets_are_random_and_not_stored() {
-        let store = Arc::new(Shared::default());
+        let store = Arc::new(SharedStore::default());
         let sessions = server(&store);
         let one = begin(&sessions).await;
         let other = begin(&sessions).await;
@@ -573,7 +573,7 @@ mod tests {
 
     #[tokio::test]
     async fn sessions_survive_the_program() {
-        let store = Arc::new(Shared::default());
+        let store = Arc::new(SharedStore::default());
         let earlier = server(&store);
         let secrets = begin(&earlier).await;
         let ended = begin(&earlier).await;
@@ -588,7 +588,7 @@ mod tests {
 
     #[tokio::test]
     async fn stored_session_has_ended_if_its_token_was_replaced_meanwhile() {
-        let store = Arc::new(Shared::default());
+        let store = Arc::new(SharedStore::default());
         let secrets = begin(&server(&store)).await;
         let later = server(&store);
         assert!(later.refresh().await);
@@ -615,7 +615,7 @@ mod tests {
     /// same time.
     #[tokio::test(start_paused = true)]
     async fn servers_with_one_store_know_and_end_each_others_sessions() {
-        let store = Arc::new(Shared { is_shared: true, ..Shared::default() });
+        let store = Arc::new(SharedStore { is_shared: true, ..SharedStore::default() });
         let one = server(&store);
         let other = server(&store);
         let secrets = begin(&one).await;

@@ -1,6 +1,6 @@
 //! Hosts and origins: the pages that may use the server.
 use crate::http::AccessError;
-use crate::http::refused::Refused;
+use crate::http::request_refusal::RequestRefusal;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, header};
@@ -75,24 +75,26 @@ impl Site {
     /// Spec: [RFC 9112, section 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2); [RFC
     /// 9113, section 8.3.1](https://www.rfc-editor.org/rfc/rfc9113#section-8.3.1), for the
     /// authority of HTTP/2.
-    pub(crate) fn refusal(&self, request: &Parts) -> Option<Refused> {
+    pub(crate) fn refusal(&self, request: &Parts) -> Option<RequestRefusal> {
         let mut hosts = request.headers.get_all(header::HOST).iter();
         let first = hosts.next().map(HeaderValue::to_str);
         let second = hosts.next();
         let authority = request.uri.authority().map(|authority| Ok(authority.as_str()));
         // A proxy may have read another one of several.
         let host = first.or(authority).and_then(Result::ok).filter(|_| second.is_none());
-        let Some(host) = host else { return Some(Refused::malformed("expected one Host header")) };
+        let Some(host) = host else {
+            return Some(RequestRefusal::malformed("expected one Host header"));
+        };
         if !host.parse().is_ok_and(|host| self.is_own(&host)) {
             let why = "the Host header must be an address, localhost, or one of site.hosts";
-            return Some(Refused::foreign(why));
+            return Some(RequestRefusal::foreign(why));
         }
         let origin = request.headers.get(header::ORIGIN)?;
         let is_own = origin
             .to_str()
             .is_ok_and(|origin| origin.split_once("://").is_some_and(|(_, origin)| origin == host));
         (!is_own && !self.origins.contains(origin))
-            .then(|| Refused::foreign("pages of other sites may not use this gateway"))
+            .then(|| RequestRefusal::foreign("pages of other sites may not use this gateway"))
     }
 
     /// Returns whether a browser sent the request for a page of another site that did not name

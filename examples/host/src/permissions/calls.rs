@@ -6,18 +6,18 @@ const MAX_KEY_BYTES: usize = 1024;
 
 /// Values by session and id, at most `N`.
 #[derive(Clone, Debug)]
-pub(crate) struct Recent<T, const N: usize> {
+pub(crate) struct RecentValues<T, const N: usize> {
     values: BTreeMap<(String, String), T>,
     order: VecDeque<(String, String)>,
 }
 
-impl<T, const N: usize> Default for Recent<T, N> {
+impl<T, const N: usize> Default for RecentValues<T, N> {
     fn default() -> Self {
         Self { values: BTreeMap::new(), order: VecDeque::new() }
     }
 }
 
-impl<T, const N: usize> Recent<T, N> {
+impl<T, const N: usize> RecentValues<T, N> {
     pub(crate) fn get(&self, key: &(String, String)) -> Option<&T> {
         self.values.get(key)
     }

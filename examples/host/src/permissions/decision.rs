@@ -1,7 +1,7 @@
 //! The decision of a rule, and its answer to the agent.
 use crate::permissions::json::{Fact, Json};
 use crate::permissions::rule::Action;
-use crate::permissions::rules::Found;
+use crate::permissions::rules::RuleMatch;
 use acp_types::v1::tool_calls::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionResponse,
     SelectedPermissionOutcome,
@@ -35,8 +35,8 @@ pub struct Decision {
 
 impl Decision {
     /// Creates the decision on a request with these options. `tool` is shown.
-    pub(crate) fn new(found: Found, tool: &str, options: Fact<&Json>) -> Self {
-        let Found { rule, mut action, is_unclear } = found;
+    pub(crate) fn new(found: RuleMatch, tool: &str, options: Fact<&Json>) -> Self {
+        let RuleMatch { rule, mut action, is_unclear } = found;
         let mut why = if is_unclear { UNCLEAR } else { "" };
         let outcome = match action {
             Action::Ask => None,
@@ -51,7 +51,8 @@ impl Decision {
             }
         };
         if outcome.is_none() && action == Action::Allow {
-            (action, why) = (Action::Ask, ": the agent offers no option to allow");
+            action = Action::Ask;
+            why = ": the agent offers no option to allow";
         }
         let shown = tool.chars().map(|c| if c.is_control() { '?' } else { c });
         let tool = shown.take(MAX_TOOL).collect();
@@ -60,8 +61,8 @@ impl Decision {
 
     /// Creates the decision on a command for a terminal, which runs without a question unless it is
     /// rejected.
-    pub(crate) fn of_terminal(found: Found, method: &str) -> Self {
-        let Found { rule, action, is_unclear } = found;
+    pub(crate) fn of_terminal(found: RuleMatch, method: &str) -> Self {
+        let RuleMatch { rule, action, is_unclear } = found;
         let why = if is_unclear { UNCLEAR } else { "" };
         Self { rule, action, why, tool: method.to_owned(), outcome: None, is_of_terminal: true }
     }

@@ -115,13 +115,13 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
 
 /// A text with globs.
 #[derive(Clone, Debug)]
-struct Globbed {
+struct GlobPattern {
     text: String,
     exact: GlobMatcher,
     folded: GlobMatcher,
 }
 
-impl Globbed {
+impl GlobPattern {
     fn new(text: String, is_path: bool) -> Result<Self, String> {
         let build = |is_folded| {
             let mut glob = GlobBuilder::new(&text);
@@ -175,8 +175,8 @@ macro_rules! entry {
 
 entry! {
     /// A glob of a name: `*` matches any characters.
-    NameGlob(Globbed), |glob| glob.text,
-    |text| Globbed::new(text, false).map_err(|why| {
+    NameGlob(GlobPattern), |glob| glob.text,
+    |text| GlobPattern::new(text, false).map_err(|why| {
         format!("an invalid glob ({why}), expected a name, or a glob such as `mcp__*`")
     })
 }
@@ -215,7 +215,7 @@ entry! {
         let split = shlex::split(&text).filter(|words| !words.is_empty());
         let mut words = split.ok_or_else(|| format!("a command without words, or with an open quote, {expected}"))?;
         let any_more = words.pop_if(|word| word == ANY_WORDS).is_some();
-        let globs: Result<_, _> = words.into_iter().map(|word| Globbed::new(word, false)).collect();
+        let globs: Result<_, _> = words.into_iter().map(|word| GlobPattern::new(word, false)).collect();
         let words = globs.map_err(|why| format!("an invalid glob ({why}), {expected}"))?;
         Ok(Words { text, words, any_more })
     }
@@ -225,24 +225,25 @@ entry! {
 #[derive(Clone, Debug)]
 struct Words {
     text: String,
-    words: Vec<Globbed>,
+    words: Vec<GlobPattern>,
     any_more: bool,
 }
 
 /// A glob of paths, and the globs of the folders that can have such a path below them.
 #[derive(Clone, Debug)]
 struct PathPattern {
-    glob: Globbed,
+    glob: GlobPattern,
     /// `None` for one that is no glob by itself.
-    folders: Vec<Option<Globbed>>,
+    folders: Vec<Option<GlobPattern>>,
 }
 
 impl PathPattern {
     fn new(text: String) -> Result<Self, String> {
         let separators = text.match_indices('/');
         let folders = separators.filter_map(|(place, _)| text.get(..place));
-        let folders = folders.map(|folder| Globbed::new(folder.to_owned(), true).ok()).collect();
-        Ok(Self { glob: Globbed::new(text, true)?, folders })
+        let folders =
+            folders.map(|folder| GlobPattern::new(folder.to_owned(), true).ok()).collect();
+        Ok(Self { glob: GlobPattern::new(text, true)?, folders })
     }
 }
 
@@ -262,7 +263,7 @@ impl PathGlob {
         if folder.is_empty() {
             return Match::Yes;
         }
-        let of_glob = |glob: &Option<Globbed>| match glob {
+        let of_glob = |glob: &Option<GlobPattern>| match glob {
             Some(glob) if !glob.matches(folder, true) => Match::No,
             Some(glob) if !glob.text.contains("**") => Match::Yes,
             // Any folder may have such a path.

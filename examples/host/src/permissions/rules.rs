@@ -54,7 +54,7 @@ pub struct Rules {
 
 /// The first rule for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct RuleMatch {
     pub(crate) rule: usize,
     pub(crate) action: Action,
     /// Whether a match could only not be excluded.
@@ -82,14 +82,16 @@ impl Rules {
     }
 
     /// Returns the first rule that matches, or that could match and does not allow.
-    pub(crate) fn find(&self, facts: &Facts, cwd: Option<&Path>) -> Option<Found> {
+    pub(crate) fn find(&self, facts: &Facts, cwd: Option<&Path>) -> Option<RuleMatch> {
         let cwd = cwd.filter(|_| self.files == Files::Local);
         self.rules.iter().find_map(|(number, rule)| {
-            let (rule, matched) = (*number, (matches(rule, facts, cwd), rule.action));
-            match matched {
-                (Match::Yes, action) => Some(Found { rule, action, is_unclear: false }),
+            let matched = matches(rule, facts, cwd);
+            let action = rule.action;
+            let rule = *number;
+            match (matched, action) {
+                (Match::Yes, action) => Some(RuleMatch { rule, action, is_unclear: false }),
                 (Match::Unclear, Action::Ask | Action::Reject) => {
-                    Some(Found { rule, action: Action::Ask, is_unclear: true })
+                    Some(RuleMatch { rule, action: Action::Ask, is_unclear: true })
                 }
                 (Match::Unclear, Action::Allow) | (Match::No, _) => None,
             }

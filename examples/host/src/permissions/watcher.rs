@@ -1,5 +1,5 @@
 //! The permission requests of one connection, and its commands for terminals.
-use crate::permissions::calls::Recent;
+use crate::permissions::calls::RecentValues;
 use crate::permissions::decision::Decision;
 use crate::permissions::facts::Facts;
 use crate::permissions::json::{Fact, Json};
@@ -46,11 +46,11 @@ const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
 #[derive(Clone, Debug)]
 pub struct Watcher {
     rules: Rules,
-    calls: Recent<Facts, MAX_CALLS>,
+    calls: RecentValues<Facts, MAX_CALLS>,
     /// Working directories by session.
-    directories: Recent<PathBuf, MAX_SESSIONS>,
+    directories: RecentValues<PathBuf, MAX_SESSIONS>,
     /// Working directories of sessions without an id, by request.
-    opening: Recent<PathBuf, MAX_SESSIONS>,
+    opening: RecentValues<PathBuf, MAX_SESSIONS>,
 }
 
 impl Watcher {

@@ -28,14 +28,14 @@ const WRITE_TIME: Duration = Duration::from_secs(5);
 const MAX_WAITING: usize = 64;
 
 /// A task that reads, and a thread that writes.
-pub(super) struct Passing {
+pub(super) struct ErrorRelay {
     reading: JoinHandle<()>,
     /// Ends the reading.
     stop: oneshot::Sender<()>,
     written: oneshot::Receiver<()>,
 }
 
-impl Passing {
+impl ErrorRelay {
     /// Passes on what is written to `errors`. `name` is the program's own, for its messages.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Passing {
             write(receiver);
             let _gone = done.send(());
         })?;
-        let output = Bounded::new(sender, name.to_owned());
+        let output = LimitedOutput::new(sender, name.to_owned());
         Ok(Self { reading: tokio::spawn(output.read(errors, stopped)), stop, written })
     }
 
@@ -78,7 +78,7 @@ fn write(mut receiver: Receiver<Vec<u8>>) {
 }
 
 /// The output within its limit.
-struct Bounded {
+struct LimitedOutput {
     sender: Sender<Vec<u8>>,
     name: String,
     began: Instant,
@@ -90,7 +90,7 @@ struct Bounded {
     is_at_start: bool,
 }
 
-impl Bounded {
+impl LimitedOutput {
     fn new(sender: Sender<Vec<u8>>, name: String) -> Self {
         Self { sender, name, began: Instant::now(), passed: 0, left_out: 0, is_at_start: true }
     }
@@ -128,7 +128,8 @@ impl Bounded {
 
     fn begin_window(&mut self) {
         self.report();
-        (self.began, self.passed) = (Instant::now(), 0);
+        self.began = Instant::now();
+        self.passed = 0;
     }
 
     fn report(&mut self) {
@@ -166,7 +167,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn output_has_a_limit_for_each_window() {
         let (sender, mut receiver) = channel(MAX_WAITING * 2);
-        let mut output = Bounded::new(sender, "program".to_owned());
+        let mut output = LimitedOutput::new(sender, "program".to_owned());
         for _ in 0..3 {
             for _ in 0..LIMIT / READ_SIZE + 10 {
                 output.pass(&[b'x'; READ_SIZE]);
@@ -186,7 +187,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn output_that_nothing_reads_is_left_out() {
         let (sender, mut receiver) = channel(1);
-        let mut output = Bounded::new(sender, "program".to_owned());
+        let mut output = LimitedOutput::new(sender, "program".to_owned());
         for _ in 0..3 {
             output.pass(b"line\n");
         }
@@ -207,7 +208,7 @@ mod tests {
         let (sender, mut receiver) = channel(1);
         let (mut program, errors) = tokio::io::duplex(READ_SIZE);
         let (stop, stopped) = oneshot::channel();
-        let output = Bounded::new(sender, "program".to_owned());
+        let output = LimitedOutput::new(sender, "program".to_owned());
         let reading = tokio::spawn(output.read(errors, stopped));
         for _ in 0..4 {
             program.write_all(&[b'\n'; READ_SIZE]).await.unwrap();

@@ -83,7 +83,7 @@ fn merge(command: &mut Command) -> io::Result<()> {
 #[tokio::main(flavor = "current_thread")]
 async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::Result<u8> {
     use super::descendants::{adopt, kill_each, reap_except};
-    use super::errors::Passing;
+    use super::errors::ErrorRelay;
     use nix::sys::signal::{Signal, kill, killpg};
     use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
     use std::fs::File;
@@ -109,7 +109,7 @@ async fn guard(name: &str, parent: u32, scope: Scope, command: Command) -> io::R
         eprintln!("{name}: processes in sessions of their own may outlive {name}: {error}");
     }
     let mut child = tokio::process::Command::from(command).spawn()?;
-    let errors = child.stderr.take().map(|errors| Passing::begin(errors, name)).transpose()?;
+    let errors = child.stderr.take().map(|errors| ErrorRelay::begin(errors, name)).transpose()?;
     let id = child.id().and_then(|id| i32::try_from(id).ok()).map_or(Pid::this(), Pid::from_raw);
     // The command's pipes must be held by the command alone.
     let null = File::options().read(true).write(true).open("/dev/null")?;

@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn answer_is_written_after_the_line_of_the_editor() {
-        let (input, (send, receive)) = (SharedInput::default(), answers());
+        let input = SharedInput::default();
+        let (send, receive) = answers();
         let (output, mut editor) = io::pipe().unwrap();
         let answering = editor.try_clone().unwrap();
         input.forward(&mut editor, b"{\"a\":").unwrap();
@@ -101,7 +102,8 @@ mod tests {
 
     #[test]
     fn end_within_a_line_drops_the_answers() {
-        let (input, (send, receive)) = (SharedInput::default(), answers());
+        let input = SharedInput::default();
+        let (send, receive) = answers();
         let (mut output, mut editor) = io::pipe().unwrap();
         let answering = editor.try_clone().unwrap();
         input.forward(&mut editor, b"{\"a\":").unwrap();

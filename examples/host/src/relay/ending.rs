@@ -44,7 +44,7 @@ pub(crate) enum Action {
 /// The end of a session as a state machine. Call [`handle`](Self::handle), then
 /// [`poll`](Self::poll) until it returns `None`.
 #[derive(Debug)]
-pub(crate) struct Ending {
+pub(crate) struct Shutdown {
     grace: Duration,
     to_forward: Option<Signal>,
     next: Option<(Instant, Step)>,
@@ -61,7 +61,7 @@ enum Step {
     GiveUp,
 }
 
-impl Ending {
+impl Shutdown {
     /// `grace` is the time for the agent to end by itself, after the editor has gone.
     pub(crate) fn new(grace: Duration) -> Self {
         Self {
@@ -144,7 +144,7 @@ mod tests {
     /// Runs the machine along a time line, and polls it at its timeouts.
     fn run(events: &[(f64, Event)], holding: bool) -> Vec<(f64, Action)> {
         let start = Instant::now();
-        let mut ending = Ending::new(GRACE);
+        let mut ending = Shutdown::new(GRACE);
         let mut happened = Vec::new();
         let mut events = events.iter().peekable();
         let mut now = start;

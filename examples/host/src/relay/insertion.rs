@@ -24,7 +24,7 @@ pub trait Insert: Debug + Send + Sync {
 
 /// The observer of forwarded bytes.
 #[derive(Clone, Debug)]
-pub enum Watching {
+pub enum Observer {
     /// Bytes are kept in a [`Tap`](super::Tap).
     Copies,
     /// Lines pass through this.
@@ -57,10 +57,10 @@ pub struct Insertion {
 
 /// The lines of one direction. An incomplete line is held back.
 #[derive(Debug)]
-pub(crate) struct Inserting {
+pub(crate) struct LineInserter {
     insert: Arc<dyn Insert>,
     direction: Direction,
-    ends: Ends,
+    ends: InputEnd,
     unfinished: Vec<u8>,
     /// Within a line that is too long.
     is_passing: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Inserting {
 
 /// The end of the agent's input that a direction uses.
 #[derive(Debug)]
-pub(crate) enum Ends {
+pub(crate) enum InputEnd {
     /// Lines of the editor share the input with answers.
     Editor(SharedInput),
     /// Lines of the agent may be answered.
@@ -79,8 +79,8 @@ pub(crate) enum Ends {
 /// Capacity of a buffer that is kept for the next lines.
 const USUAL: usize = 1 << 20;
 
-impl Inserting {
-    pub(crate) fn new(insert: Arc<dyn Insert>, direction: Direction, ends: Ends) -> Self {
+impl LineInserter {
+    pub(crate) fn new(insert: Arc<dyn Insert>, direction: Direction, ends: InputEnd) -> Self {
         let unfinished = Vec::new();
         let passed = Vec::new();
         Self { insert, direction, ends, unfinished, is_passing: false, passed }
@@ -109,8 +109,8 @@ impl Inserting {
 
     fn write(&self, sink: &mut (impl Write + End)) -> io::Result<()> {
         match &self.ends {
-            Ends::Editor(input) => input.forward(sink, &self.passed),
-            Ends::Agent(_) => write(sink, &self.passed),
+            InputEnd::Editor(input) => input.forward(sink, &self.passed),
+            InputEnd::Agent(_) => write(sink, &self.passed),
         }
     }
 
@@ -165,8 +165,8 @@ impl Inserting {
             Treatment::Insert(insertion) => Some(insertion),
             Treatment::Answer(answer) => match &self.ends {
                 // Without an agent that reads, nothing needs the answer.
-                Ends::Agent(answers) => return drop(answers.send(Some(answer))),
-                Ends::Editor(_) => None,
+                InputEnd::Agent(answers) => return drop(answers.send(Some(answer))),
+                InputEnd::Editor(_) => None,
             },
         };
         let pieces = insertion.as_ref().and_then(|insertion| {
@@ -208,8 +208,8 @@ mod tests {
     fn passed(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u8>, u64) {
         let plus = Arc::new(Plus::default());
         let insert: Arc<dyn Insert> = Arc::<Plus>::clone(&plus);
-        let ends = Ends::Editor(SharedInput::default());
-        let mut inserting = Inserting::new(insert, Direction::Sent, ends);
+        let ends = InputEnd::Editor(SharedInput::default());
+        let mut inserting = LineInserter::new(insert, Direction::Sent, ends);
         let now = Instant::now();
         let passed = pieces.iter().map(|piece| inserting.push(now, piece).to_vec()).collect();
         (passed, inserting.finish(now).to_vec(), plus.long.load(Ordering::Relaxed))
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(passed(&[b"?\na\n"]).0, [b"?\na\n"], "a line of the editor");
         let (send, receive) = super::super::answers::answers();
         let insert: Arc<dyn Insert> = Arc::new(Plus::default());
-        let mut inserting = Inserting::new(insert, Direction::Received, Ends::Agent(send));
+        let mut inserting = LineInserter::new(insert, Direction::Received, InputEnd::Agent(send));
         let now = Instant::now();
         assert_eq!(inserting.push(now, b"a\n?"), b"a\n");
         assert_eq!(inserting.push(now, b"x\r\nb\n"), b"b\n");

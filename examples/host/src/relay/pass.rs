@@ -1,7 +1,7 @@
 //! Forwarding of bytes.
 
-use super::insertion::{Ends, Inserting, Watching};
-use super::tap::{Passing, Tap};
+use super::insertion::{InputEnd, LineInserter, Observer};
+use super::tap::{BufferPrefix, Tap};
 use super::whole_write::{wait, write};
 use crate::system::{End, Ready, widen};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ const KEPT_BUFFERS: usize = 32;
 
 /// Why a relay ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum RelayEnd {
     /// The source has ended.
     Source,
     /// The sink is closed.
@@ -30,21 +30,26 @@ pub(crate) enum Ended {
 
 /// Treatment of bytes before they are written.
 #[derive(Debug)]
-pub(crate) enum Before<'a> {
+pub(crate) enum PassMode<'a> {
     /// Bytes are kept for the observer.
     Copy(Direction, &'a Tap),
     /// Lines may get insertions.
-    Insert(Inserting),
+    Insert(LineInserter),
     /// Bytes are not observed.
     Pass,
 }
 
-impl<'a> Before<'a> {
-    pub(crate) fn of(watching: Watching, direction: Direction, tap: &'a Tap, ends: Ends) -> Self {
+impl<'a> PassMode<'a> {
+    pub(crate) fn of(
+        watching: Observer,
+        direction: Direction,
+        tap: &'a Tap,
+        ends: InputEnd,
+    ) -> Self {
         match watching {
-            Watching::Copies => Self::Copy(direction, tap),
-            Watching::Inserts(insert) => Self::Insert(Inserting::new(insert, direction, ends)),
-            Watching::Nothing => Self::Pass,
+            Observer::Copies => Self::Copy(direction, tap),
+            Observer::Inserts(insert) => Self::Insert(LineInserter::new(insert, direction, ends)),
+            Observer::Nothing => Self::Pass,
         }
     }
 }
@@ -56,15 +61,15 @@ impl<'a> Before<'a> {
 pub(crate) fn relay(
     mut source: impl Read + End,
     mut sink: impl Write + End,
-    mut before: Before<'_>,
+    mut before: PassMode<'_>,
     holding: &AtomicBool,
-) -> Ended {
+) -> RelayEnd {
     let ended = relay_each(&mut source, &mut sink, &mut before, holding);
-    if let Before::Insert(lines) = &mut before
-        && ended == Ended::Source
+    if let PassMode::Insert(lines) = &mut before
+        && ended == RelayEnd::Source
         && lines.forward_rest(Instant::now(), &mut sink).is_err()
     {
-        return Ended::Sink;
+        return RelayEnd::Sink;
     }
     ended
 }
@@ -72,18 +77,18 @@ pub(crate) fn relay(
 fn relay_each(
     source: &mut (impl Read + End),
     sink: &mut (impl Write + End),
-    before: &mut Before<'_>,
+    before: &mut PassMode<'_>,
     holding: &AtomicBool,
-) -> Ended {
+) -> RelayEnd {
     let mut buffers = Buffers::default();
     let mut are_wide = false;
     loop {
         let length = match source.read(buffers.next()) {
-            Ok(0) => return Ended::Source,
+            Ok(0) => return RelayEnd::Source,
             Ok(length) => length,
             Err(error) => match wait(&error, &source, Ready::Read) {
                 Ok(()) => continue,
-                Err(_) => return Ended::Source,
+                Err(_) => return RelayEnd::Source,
             },
         };
         if length == CHUNK && !are_wide {
@@ -94,11 +99,11 @@ fn relay_each(
             are_wide = true;
         }
         let at = Instant::now();
-        let passing = Passing { buffer: &buffers.next, length };
+        let passing = BufferPrefix { buffer: &buffers.next, length };
         let bytes = passing.bytes();
         holding.store(true, Ordering::SeqCst);
         let written = match before {
-            Before::Copy(direction, tap) => {
+            PassMode::Copy(direction, tap) => {
                 // The tap first: a response must not precede its request in the tap.
                 let observer_sleeps = tap.offer(*direction, at, passing);
                 let written = write(sink, bytes);
@@ -107,12 +112,12 @@ fn relay_each(
                 }
                 written
             }
-            Before::Insert(lines) => lines.forward(at, bytes, sink),
-            Before::Pass => write(sink, bytes),
+            PassMode::Insert(lines) => lines.forward(at, bytes, sink),
+            PassMode::Pass => write(sink, bytes),
         };
         holding.store(false, Ordering::SeqCst);
         if written.is_err() {
-            return Ended::Sink;
+            return RelayEnd::Sink;
         }
     }
 }
@@ -175,7 +180,7 @@ pub(crate) fn discard(mut source: impl Read + End) {
 #[cfg(unix)]
 mod tests {
     use super::*;
-    use crate::relay::Taken;
+    use crate::relay::TapOutput;
     use std::fs::File;
     use std::io;
     use std::os::fd::{AsFd, BorrowedFd};
@@ -189,7 +194,7 @@ mod tests {
 
     impl Write for Sink<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let Taken::Chunks(chunks) = self.tap.take() else { panic!("closed") };
+            let TapOutput::Chunks(chunks) = self.tap.take() else { panic!("closed") };
             let chunks: Vec<_> = chunks.iter().map(|chunk| chunk.bytes).collect();
             assert_eq!(chunks, [bytes]);
             self.written.extend_from_slice(bytes);
@@ -217,11 +222,11 @@ mod tests {
         let file = File::open("/dev/null").unwrap();
         let mut sink = Sink { tap: &tap, file, written: Vec::new() };
         let holding = AtomicBool::new(false);
-        let ended = relay(source, &mut sink, Before::Copy(Direction::Sent, &tap), &holding);
-        assert_eq!(ended, Ended::Source);
+        let ended = relay(source, &mut sink, PassMode::Copy(Direction::Sent, &tap), &holding);
+        assert_eq!(ended, RelayEnd::Source);
         assert_eq!(sink.written, b"{}\n");
         tap.close();
-        assert!(matches!(tap.take(), Taken::End));
+        assert!(matches!(tap.take(), TapOutput::End));
     }
 
     /// Observed bytes do not change, and their memory is reused afterwards.
@@ -269,12 +274,12 @@ mod tests {
             let expected = if given == CHUNK { before.max(widest) } else { before };
             feed.write_all(&vec![7; given]).unwrap();
             let relayed =
-                std::thread::spawn(|| relay(source, sink, Before::Pass, &AtomicBool::new(false)));
+                std::thread::spawn(|| relay(source, sink, PassMode::Pass, &AtomicBool::new(false)));
             result.read_exact(&mut vec![0; given]).unwrap();
             assert_eq!(held(&feed), expected, "{given} {made_for}");
             assert_eq!(held(&result), expected, "{given} {made_for}");
             drop(feed);
-            assert_eq!(relayed.join().unwrap(), Ended::Source);
+            assert_eq!(relayed.join().unwrap(), RelayEnd::Source);
         }
     }
 
@@ -290,7 +295,7 @@ mod tests {
         }
         let given = vec![7; 3 * CHUNK];
         let expected = given.clone();
-        let before = Before::Copy(Direction::Received, &tap);
+        let before = PassMode::Copy(Direction::Received, &tap);
         let ended = std::thread::scope(|threads| {
             let ended = threads.spawn(|| relay(source, sink, before, &AtomicBool::new(false)));
             threads.spawn(move || feed.write_all(&given).unwrap());
@@ -299,6 +304,6 @@ mod tests {
             assert!(passed == expected);
             ended.join().unwrap()
         });
-        assert_eq!(ended, Ended::Source);
+        assert_eq!(ended, RelayEnd::Source);
     }
 }

@@ -4,7 +4,7 @@ use jsonrpc_core::framing::{FrameError, InvalidTextAction, Lines, TextPolicy};
 use memchr::memchr;
 
 /// Observer of the lines of a [`Reassembly`].
-pub trait Look {
+pub trait LineObserver {
     /// Takes a line without its end: the whole line, or the [decisive
     /// prefix](Self::decisive_prefix).
     fn line(&mut self, line: Result<&[u8], FrameError>);
@@ -16,7 +16,7 @@ pub trait Look {
     }
 }
 
-impl<F: FnMut(Result<&[u8], FrameError>)> Look for F {
+impl<F: FnMut(Result<&[u8], FrameError>)> LineObserver for F {
     fn line(&mut self, line: Result<&[u8], FrameError>) {
         self(line);
     }
@@ -68,7 +68,7 @@ impl Default for Reassembly {
 
 impl Reassembly {
     /// Adds a chunk, and emits complete lines. After a gap, the incomplete line is dropped.
-    pub fn push(&mut self, chunk: &Chunk<'_>, mut look: impl Look) {
+    pub fn push(&mut self, chunk: &Chunk<'_>, mut look: impl LineObserver) {
         if chunk.after_gap {
             *self = Self { place: Place::Headless, ..Self::default() };
         }
@@ -84,7 +84,7 @@ impl Reassembly {
     }
 
     /// Emits the rest at the end of the stream.
-    pub fn finish(&mut self, mut look: impl Look) {
+    pub fn finish(&mut self, mut look: impl LineObserver) {
         if matches!(self.place, Place::InStart | Place::Decided) {
             emit(&self.start, &mut look);
         }
@@ -94,7 +94,7 @@ impl Reassembly {
     }
 
     /// Takes the last part of a line, with its end.
-    fn end(&mut self, line: &[u8], look: &mut impl Look) {
+    fn end(&mut self, line: &[u8], look: &mut impl LineObserver) {
         match core::mem::replace(&mut self.place, Place::Between) {
             // A complete line is not copied.
             Place::Between => emit(line, look),
@@ -112,11 +112,12 @@ impl Reassembly {
     }
 
     /// Takes a further part of an incomplete line.
-    fn go_on(&mut self, bytes: &[u8], look: &impl Look) {
+    fn go_on(&mut self, bytes: &[u8], look: &impl LineObserver) {
         match self.place {
             Place::Between => {
                 self.start.clear();
-                (self.place, self.examined) = (Place::InStart, 0);
+                self.place = Place::InStart;
+                self.examined = 0;
                 self.hold(bytes, look);
             }
             Place::InStart => self.hold(bytes, look),
@@ -126,7 +127,7 @@ impl Reassembly {
     }
 
     /// Extends the start of a line, or cuts it to the decisive prefix.
-    fn hold(&mut self, bytes: &[u8], look: &impl Look) {
+    fn hold(&mut self, bytes: &[u8], look: &impl LineObserver) {
         let held = self.start.len();
         let length = held + bytes.len();
         // Not for each single byte.
@@ -155,7 +156,7 @@ impl Reassembly {
         }
     }
 
-    fn take_each(&mut self, look: &mut impl Look) {
+    fn take_each(&mut self, look: &mut impl LineObserver) {
         while let Some(line) = self.lines.next_bytes() {
             look.line(line);
         }
@@ -163,7 +164,7 @@ impl Reassembly {
 }
 
 /// Emits a line without its end, unless it is blank.
-fn emit(line: &[u8], look: &mut impl Look) {
+fn emit(line: &[u8], look: &mut impl LineObserver) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
@@ -222,7 +223,7 @@ mod tests {
         lines: Vec<String>,
     }
 
-    impl Look for &mut UpToDot {
+    impl LineObserver for &mut UpToDot {
         fn line(&mut self, line: Result<&[u8], FrameError>) {
             self.lines.push(String::from_utf8(line.unwrap().to_vec()).unwrap());
         }
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn enough_is_not_called_for_each_byte() {
         struct Count<'a>(&'a core::cell::Cell<usize>);
-        impl Look for Count<'_> {
+        impl LineObserver for Count<'_> {
             fn line(&mut self, _: Result<&[u8], FrameError>) {}
             fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
                 self.0.set(self.0.get() + start.len());

@@ -1,10 +1,10 @@
 //! One session: the agent, the relay in both directions, and their end.
 
 use super::answers::{SharedInput, answers};
-use super::ending::{Action, Ending, Event};
-use super::insertion::Ends;
-use super::pass::{Before, Ended, discard, relay};
-use super::{Tap, Watching};
+use super::ending::{Action, Event, Shutdown};
+use super::insertion::InputEnd;
+use super::pass::{PassMode, RelayEnd, discard, relay};
+use super::{Observer, Tap};
 use crate::process::launch::{cannot_run, launch};
 use crate::system::{ProcessGroup, Signal, editor_ends, forward_signals, second_end};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub struct Session {
 
 /// A session could not start.
 #[derive(Debug)]
-pub enum NotStarted {
+pub enum StartError {
     /// The command cannot be run, as reported on standard error; has the exit status that shells
     /// use.
     CannotRun(ExitCode),
@@ -40,7 +40,7 @@ pub enum NotStarted {
     Io(io::Error),
 }
 
-impl From<io::Error> for NotStarted {
+impl From<io::Error> for StartError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -67,15 +67,15 @@ impl Session {
         command: &[OsString],
         variables: &BTreeMap<String, String>,
         runtime: &Handle,
-        watching: Watching,
-    ) -> Result<Self, NotStarted> {
+        watching: Observer,
+    ) -> Result<Self, StartError> {
         let (happened, events) = channel();
         let tell = happened.clone();
         forward_signals(runtime, move |signal| tell.send(Event::Signal(signal)).is_ok())?;
         let (program, arguments) =
             command.split_first().ok_or(io::ErrorKind::InvalidInput).map_err(io::Error::from)?;
         let mut agent = launch(program, arguments, variables)
-            .map_err(|error| NotStarted::CannotRun(cannot_run(name, program, &error)))?;
+            .map_err(|error| StartError::CannotRun(cannot_run(name, program, &error)))?;
         let process = ProcessGroup::of_std(&mut agent)?;
         let tap = Arc::new(Tap::default());
         let holding = Arc::new(AtomicBool::new(false));
@@ -92,7 +92,7 @@ impl Session {
     /// Waits for the end of the session. After the editor has gone, the agent has `grace` to end by
     /// itself.
     pub fn supervise(&self, grace: Duration) -> SessionEnd {
-        supervise(self.name, &self.agent, &self.events, &self.holding, Ending::new(grace))
+        supervise(self.name, &self.agent, &self.events, &self.holding, Shutdown::new(grace))
     }
 }
 
@@ -102,7 +102,7 @@ fn supervise(
     agent: &ProcessGroup,
     events: &Receiver<Event>,
     holding: &AtomicBool,
-    mut ending: Ending,
+    mut ending: Shutdown,
 ) -> SessionEnd {
     loop {
         let now = Instant::now();
@@ -133,7 +133,7 @@ fn supervise(
 fn relay_both(
     agent: &mut Child,
     tap: &Arc<Tap>,
-    watching: Watching,
+    watching: Observer,
     holding: &Arc<AtomicBool>,
     happened: &Sender<Event>,
 ) -> io::Result<()> {
@@ -142,8 +142,9 @@ fn relay_both(
     };
     let (editor_in, editor_out) = editor_ends()?;
 
-    let (input, (answers, to_write)) = (SharedInput::default(), answers());
-    if matches!(watching, Watching::Inserts(_)) {
+    let input = SharedInput::default();
+    let (answers, to_write) = answers();
+    if matches!(watching, Observer::Inserts(_)) {
         let input = input.clone();
         let sink = second_end(&agent_in)?;
         thread::Builder::new()
@@ -156,10 +157,10 @@ fn relay_both(
     let last_answer = answers.clone();
     thread::Builder::new().name("editor to agent".to_owned()).spawn(move || {
         let mut source = editor_in;
-        let ends = Ends::Editor(input.clone());
-        let before = Before::of(watching_there, Direction::Sent, &tap_there, ends);
+        let ends = InputEnd::Editor(input.clone());
+        let before = PassMode::of(watching_there, Direction::Sent, &tap_there, ends);
         let ended = relay(&mut source, agent_in, before, &AtomicBool::new(false));
-        if ended == Ended::Sink {
+        if ended == RelayEnd::Sink {
             discard(source);
         }
         // The receiver is dropped only at the end of the session.
@@ -174,9 +175,9 @@ fn relay_both(
     let holding = Arc::clone(holding);
     let happened = happened.clone();
     thread::Builder::new().name("agent to editor".to_owned()).spawn(move || {
-        let before = Before::of(watching, Direction::Received, &tap, Ends::Agent(answers));
+        let before = PassMode::of(watching, Direction::Received, &tap, InputEnd::Agent(answers));
         let ended = relay(agent_out, editor_out, before, &holding);
-        if ended == Ended::Sink {
+        if ended == RelayEnd::Sink {
             let _ = happened.send(Event::EditorClosed);
         }
         let _ = happened.send(Event::OutputEnded);

@@ -1,6 +1,6 @@
 //! The queue of forwarded bytes between the relay and its observer.
 
-use super::gathering::{Gathering, Gathers};
+use super::batch_queue::{BatchItems, BatchQueue};
 use jsonrpc_core::transcript::Direction;
 use std::sync::Arc;
 use std::time::Instant;
@@ -86,7 +86,13 @@ impl Chunks {
         self.copied.len() + self.lent_memory
     }
 
-    fn push(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>, after_gap: bool) {
+    fn push(
+        &mut self,
+        direction: Direction,
+        at: Instant,
+        bytes: BufferPrefix<'_>,
+        after_gap: bool,
+    ) {
         let length = bytes.length;
         let lent = bytes.lent().map(Arc::clone);
         match &lent {
@@ -104,18 +110,19 @@ impl Chunks {
         self.copied.shrink_to(KEPT_BYTES);
         self.pieces.clear();
         self.pieces.shrink_to(KEPT_BYTES / size_of::<Piece>());
-        (self.lent_bytes, self.lent_memory) = (0, 0);
+        self.lent_bytes = 0;
+        self.lent_memory = 0;
     }
 }
 
 /// Bytes at the start of their buffer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passing<'a> {
+pub(crate) struct BufferPrefix<'a> {
     pub(crate) buffer: &'a Arc<[u8]>,
     pub(crate) length: usize,
 }
 
-impl<'a> Passing<'a> {
+impl<'a> BufferPrefix<'a> {
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.buffer.get(..self.length).unwrap_or_default()
     }
@@ -133,7 +140,7 @@ impl<'a> Passing<'a> {
 
 /// Output of a [`Tap`].
 #[derive(Debug)]
-pub enum Taken {
+pub enum TapOutput {
     /// Chunks since the last batch.
     Chunks(Chunks),
     /// The end.
@@ -142,7 +149,7 @@ pub enum Taken {
 
 /// Total of dropped chunks.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Dropped {
+pub struct DropTotals {
     /// Number of chunks.
     pub chunks: u64,
     /// Number of bytes.
@@ -152,21 +159,21 @@ pub struct Dropped {
 /// A bounded queue of chunks that never blocks its writers.
 #[derive(Debug, Default)]
 pub struct Tap {
-    waiting: Gathering<Waiting>,
+    waiting: BatchQueue<TapState>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct TapState {
     chunks: Chunks,
     /// Memory for the next batch.
     spare: Chunks,
-    dropped: Dropped,
+    dropped: DropTotals,
     gap_to_agent: bool,
     gap_to_editor: bool,
     is_closed: bool,
 }
 
-impl Waiting {
+impl TapState {
     fn gap(&mut self, direction: Direction) -> &mut bool {
         match direction {
             Direction::Sent => &mut self.gap_to_agent,
@@ -174,7 +181,7 @@ impl Waiting {
         }
     }
 
-    fn offer(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>) {
+    fn offer(&mut self, direction: Direction, at: Instant, bytes: BufferPrefix<'_>) {
         let full = self.chunks.memory() + bytes.memory() > MAX_WAITING_BYTES
             || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS;
         if full || self.is_closed {
@@ -188,7 +195,7 @@ impl Waiting {
     }
 }
 
-impl Gathers for Waiting {
+impl BatchItems for TapState {
     fn is_empty(&self) -> bool {
         self.chunks.pieces.is_empty()
     }
@@ -207,7 +214,7 @@ impl Tap {
     /// Adds bytes, or counts them as dropped if too many are waiting. A large read is not copied;
     /// the caller must use another buffer next. Returns whether the caller should
     /// [`wake`](Self::wake) the observer, when it has time to.
-    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
+    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: BufferPrefix<'_>) -> bool {
         self.waiting.add(|waiting| waiting.offer(direction, at, bytes))
     }
 
@@ -223,14 +230,14 @@ impl Tap {
     }
 
     /// Waits for chunks, lets more gather, and takes all.
-    pub fn take(&self) -> Taken {
+    pub fn take(&self) -> TapOutput {
         self.waiting.take(|waiting| {
             let spare = core::mem::take(&mut waiting.spare);
             let chunks = core::mem::replace(&mut waiting.chunks, spare);
             if waiting.is_closed && chunks.pieces.is_empty() {
-                Taken::End
+                TapOutput::End
             } else {
-                Taken::Chunks(chunks)
+                TapOutput::Chunks(chunks)
             }
         })
     }
@@ -247,7 +254,7 @@ impl Tap {
     }
 
     /// Returns the total of dropped chunks so far.
-    pub fn dropped(&self) -> Dropped {
+    pub fn dropped(&self) -> DropTotals {
         self.waiting.with(|waiting| waiting.dropped)
     }
 }
@@ -260,13 +267,13 @@ mod tests {
     const TO_EDITOR: Direction = Direction::Received;
 
     fn take(tap: &Tap) -> Vec<(Direction, usize, bool)> {
-        let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };
+        let TapOutput::Chunks(chunks) = tap.take() else { panic!("closed") };
         chunks.iter().map(|chunk| (chunk.direction, chunk.bytes.len(), chunk.after_gap)).collect()
     }
 
     fn offer(tap: &Tap, direction: Direction, bytes: &[u8]) -> Arc<[u8]> {
         let buffer = Arc::from(bytes);
-        let passing = Passing { buffer: &buffer, length: bytes.len() };
+        let passing = BufferPrefix { buffer: &buffer, length: bytes.len() };
         tap.offer(direction, Instant::now(), passing);
         buffer
     }
@@ -301,7 +308,7 @@ mod tests {
         let tap = Tap::default();
         let buffer = Arc::from(vec![0; MAX_WAITING_BYTES / 4]);
         for _ in 0..5 {
-            let passing = Passing { buffer: &buffer, length: LENT_FROM };
+            let passing = BufferPrefix { buffer: &buffer, length: LENT_FROM };
             tap.offer(TO_EDITOR, Instant::now(), passing);
         }
         assert_eq!(take(&tap), [(TO_EDITOR, LENT_FROM, false); 4]);
@@ -319,7 +326,7 @@ mod tests {
         offer(&tap, TO_AGENT, b"bc");
         assert_eq!(Arc::strong_count(&left), 2);
         assert_eq!(Arc::strong_count(&not_left), 1);
-        let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };
+        let TapOutput::Chunks(chunks) = tap.take() else { panic!("closed") };
         assert!(chunks.iter().map(|it| it.bytes).eq([b"a", &*many, &many[1..], b"bc"]));
         assert_eq!(chunks.bytes(), 2 * LENT_FROM + 2);
         tap.give_back(chunks);
@@ -333,7 +340,7 @@ mod tests {
         tap.close();
         offer(&tap, TO_AGENT, b"y");
         assert_eq!(take(&tap), [(TO_AGENT, 1, false)]);
-        assert!(matches!(tap.take(), Taken::End));
+        assert!(matches!(tap.take(), TapOutput::End));
         assert_eq!(tap.dropped().chunks, 1);
     }
 }

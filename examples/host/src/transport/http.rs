@@ -5,7 +5,7 @@
 //! HTTP](https://agentclientprotocol.com/rfds/streamable-http-websocket-transport)
 use super::refusal::Refusal;
 use super::remote::{DIAL_TIME, MAX_FRAME, Remote};
-use super::{Queue, Transport, Writer, queue};
+use super::{LineReceiver, Transport, Writer, queue};
 use agui_types::sse::{CONTENT_TYPE as EVENT_STREAM, Decoder};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -119,7 +119,7 @@ pub(super) fn dial(remote: &Remote) -> reqwest::Result<Transport> {
 }
 
 impl Http {
-    async fn write(self: Arc<Self>, mut queue: Queue) {
+    async fn write(self: Arc<Self>, mut queue: LineReceiver) {
         while let Some(line) = queue.next().await {
             if let Err(refusal) = self.send(line).await {
                 self.fail(&refusal).await;

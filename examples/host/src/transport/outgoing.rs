@@ -15,33 +15,33 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// The agent does not read.
 #[derive(Debug, thiserror::Error)]
 #[error("the agent does not read what it is sent")]
-pub struct Unread;
+pub struct LineSendError;
 
 /// Takes lines for the writer, each with its line feed. Never waits.
 #[derive(Clone, Debug)]
-pub struct Outgoing {
+pub struct LineSender {
     lines: mpsc::UnboundedSender<Vec<u8>>,
     unwritten: Arc<AtomicUsize>,
 }
 
-impl Outgoing {
+impl LineSender {
     /// Queues a line.
     ///
     /// # Errors
     /// Too many bytes are unwritten, or the writer has ended.
-    pub fn send(&self, line: Vec<u8>) -> Result<(), Unread> {
+    pub fn send(&self, line: Vec<u8>) -> Result<(), LineSendError> {
         let length = line.len();
         let unwritten = self.unwritten.fetch_add(length, Ordering::Relaxed).saturating_add(length);
         if unwritten > MAX_UNWRITTEN {
-            return Err(Unread);
+            return Err(LineSendError);
         }
-        self.lines.send(line).map_err(|_| Unread)
+        self.lines.send(line).map_err(|_| LineSendError)
     }
 }
 
 /// The writer's end of the queue.
 #[derive(Debug)]
-pub struct Queue {
+pub struct LineReceiver {
     lines: mpsc::UnboundedReceiver<Vec<u8>>,
     unwritten: Arc<AtomicUsize>,
     /// Bytes of the line that was taken last.
@@ -49,14 +49,14 @@ pub struct Queue {
 }
 
 /// Creates a queue of lines.
-pub fn queue() -> (Outgoing, Queue) {
+pub fn queue() -> (LineSender, LineReceiver) {
     let (sender, lines) = mpsc::unbounded_channel();
     let unwritten = Arc::new(AtomicUsize::new(0));
-    let outgoing = Outgoing { lines: sender, unwritten: unwritten.clone() };
-    (outgoing, Queue { lines, unwritten, taken: 0 })
+    let outgoing = LineSender { lines: sender, unwritten: unwritten.clone() };
+    (outgoing, LineReceiver { lines, unwritten, taken: 0 })
 }
 
-impl Queue {
+impl LineReceiver {
     /// Waits for the next line. The line before counts as written.
     pub async fn next(&mut self) -> Option<Vec<u8>> {
         self.unwritten.fetch_sub(self.taken, Ordering::Relaxed);

@@ -49,7 +49,7 @@ fn zipped(entries: &[Entry<'_>]) -> Vec<u8> {
 }
 
 /// Unpacks an archive with a program `bin/agent` below a folder.
-fn unpacked(archive: &[u8], folder: &Path, limits: &Limits) -> Result<(), ArchiveError> {
+fn unpacked(archive: &[u8], folder: &Path, limits: &ArchiveLimits) -> Result<(), ArchiveError> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(archive).unwrap();
     let root = folder.join("root");
@@ -81,13 +81,14 @@ fn hostile_archives_are_refused() {
         ((Char, "a", ""), "expected a file"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let error = unpacked(&tar_gz(&[PROGRAM, entry]), folder.path(), &Limits::default());
+        let error = unpacked(&tar_gz(&[PROGRAM, entry]), folder.path(), &ArchiveLimits::default());
         let error = error.unwrap_err().to_string();
         assert!(error.contains(why), "{entry:?}: {error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{entry:?}");
         if matches!(entry.0, Regular | Symlink) && !entry.1.starts_with("bin") {
             let folder = tempfile::tempdir().unwrap();
-            let error = unpacked(&zipped(&[PROGRAM, entry]), folder.path(), &Limits::default());
+            let error =
+                unpacked(&zipped(&[PROGRAM, entry]), folder.path(), &ArchiveLimits::default());
             assert!(error.is_err(), "{entry:?}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{entry:?}");
         }
@@ -103,12 +104,12 @@ fn link_below_a_link_is_refused() {
         (EntryType::Symlink, "p/q/x/y", "../../../../outside"),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let error = unpacked(&tar_gz(&links), folder.path(), &Limits::default()).unwrap_err();
+    let error = unpacked(&tar_gz(&links), folder.path(), &ArchiveLimits::default()).unwrap_err();
     assert!(error.to_string().contains("a link"), "{error}");
     // A file does not follow a link either.
     let through = [PROGRAM, (EntryType::Symlink, "d", "bin"), (EntryType::Regular, "d/other", "x")];
     let folder = tempfile::tempdir().unwrap();
-    let error = unpacked(&tar_gz(&through), folder.path(), &Limits::default()).unwrap_err();
+    let error = unpacked(&tar_gz(&through), folder.path(), &ArchiveLimits::default()).unwrap_err();
     assert!(error.to_string().contains("not the only one"), "{error}");
     assert!(!folder.path().join("root/bin/other").exists());
 }
@@ -117,7 +118,7 @@ fn link_below_a_link_is_refused() {
 fn bombs_are_refused() {
     let zeros = "\0".repeat(1 << 20);
     let bomb = [PROGRAM, (EntryType::Regular, "zeros", &zeros)];
-    let limits = Limits { bytes: 1 << 19, ..Limits::default() };
+    let limits = ArchiveLimits { bytes: 1 << 19, ..ArchiveLimits::default() };
     for archive in [tar_gz(&bomb), zipped(&bomb)] {
         assert!(archive.len() < 1 << 15, "the archive is small");
         let folder = tempfile::tempdir().unwrap();
@@ -126,7 +127,7 @@ fn bombs_are_refused() {
     }
     let names: Vec<_> = (0..20).map(|number| format!("f{number}")).collect();
     let many: Vec<_> = names.iter().map(|name| (EntryType::Regular, name.as_str(), "")).collect();
-    let limits = Limits { entries: 10, ..Limits::default() };
+    let limits = ArchiveLimits { entries: 10, ..ArchiveLimits::default() };
     for archive in [tar_gz(&many), zipped(&many)] {
         let folder = tempfile::tempdir().unwrap();
         let error = unpacked(&archive, folder.path(), &limits).unwrap_err();
@@ -147,7 +148,8 @@ fn other_files_are_explained() {
         (&tar_gz(&[(EntryType::Directory, "bin/agent", "")]), "has no program \"bin/agent\""),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let error = unpacked(content, folder.path(), &Limits::default()).unwrap_err().to_string();
+        let error =
+            unpacked(content, folder.path(), &ArchiveLimits::default()).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
 }
@@ -188,7 +190,7 @@ proptest! {
         all.extend(entries.iter().map(|(kind, path, text)| (*kind, path.as_str(), text.as_str())));
         let archive = if is_zip { zipped(&all) } else { tar_gz(&all) };
         let folder = tempfile::tempdir().unwrap();
-        let done = unpacked(&archive, folder.path(), &Limits::default());
+        let done = unpacked(&archive, folder.path(), &ArchiveLimits::default());
         prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         if done.is_ok() {
             let root = folder.path().join("root").canonicalize().unwrap();

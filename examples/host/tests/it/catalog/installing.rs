@@ -2,7 +2,7 @@
 use crate::catalog::download::server;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use host::catalog::{Catalog, InstallError, Installation, Limits, Programs};
+use host::catalog::{ArchiveLimits, Catalog, InstallError, Installation, Programs};
 use sha2::{Digest, Sha256};
 use std::env::consts::{ARCH, OS};
 use std::fs;
@@ -32,7 +32,7 @@ fn catalog(address: &str, sha256: &str) -> Catalog {
 }
 
 fn install(catalog: &Catalog, folder: &Path) -> Result<std::path::PathBuf, InstallError> {
-    Installation::new(catalog.agent("new-one").unwrap(), folder)?.run(&Limits::default())
+    Installation::new(catalog.agent("new-one").unwrap(), folder)?.run(&ArchiveLimits::default())
 }
 
 fn launched(catalog: &Catalog, folder: &Path) -> Result<Vec<String>, String> {
@@ -121,7 +121,7 @@ fn failing_downloads_install_nothing() {
         let server = server(status, header, body);
         let folder = TempDir::new().unwrap();
         let catalog = catalog(&server.address, "");
-        let limits = Limits { archive_bytes: 1024, ..Limits::default() };
+        let limits = ArchiveLimits { archive_bytes: 1024, ..ArchiveLimits::default() };
         let plan = Installation::new(catalog.agent("new-one").unwrap(), folder.path());
         let error = plan.and_then(|plan| plan.run(&limits)).unwrap_err().to_string();
         assert!(error.contains(reason) && error.contains(&server.address), "{reason}: {error}");

@@ -309,7 +309,8 @@ fn settings_without_sense_are_refused() {
         assert!(error.starts_with(expected) && !error.contains("a:b"), "{error}");
     }
     let mut changed = settings();
-    (changed.jwks_file, changed.jwks_url) = (None, Some("http://10.0.0.1/keys".to_owned()));
+    changed.jwks_file = None;
+    changed.jwks_url = Some("http://10.0.0.1/keys".to_owned());
     let error = new_access(&changed).unwrap_err().to_string();
     assert!(error.starts_with("auth.oidc.jwks-url: expected https"), "{error}");
 }

@@ -41,7 +41,8 @@ impl Provider {
 
     fn settings(&self) -> OidcSettings {
         let mut settings = settings();
-        (settings.jwks_file, settings.jwks_url) = (None, Some(format!("{}/keys", self.url)));
+        settings.jwks_file = None;
+        settings.jwks_url = Some(format!("{}/keys", self.url));
         settings
     }
 
@@ -121,7 +122,8 @@ async fn fetch_goes_on_without_its_request() {
     let router = Router::new().route("/keys", get(serve_keys));
     let serving = tokio::spawn(async { axum::serve(listener, router).await.unwrap() });
     let mut settings = settings();
-    (settings.jwks_file, settings.jwks_url) = (None, Some(url));
+    settings.jwks_file = None;
+    settings.jwks_url = Some(url);
     let access = new_access(&settings).unwrap();
     let rsa = token("RS256");
     tokio::select! {
@@ -175,7 +177,8 @@ async fn with_metadata(metadata: impl FnOnce(&str) -> Value) -> (u16, String) {
     let router = Router::new().route("/.well-known/openid-configuration", metadata);
     let serving = tokio::spawn(async { axum::serve(listener, router).await.unwrap() });
     let mut settings = settings();
-    (settings.jwks_file, settings.issuer) = (None, Some(format!("{issuer}/")));
+    settings.jwks_file = None;
+    settings.issuer = Some(format!("{issuer}/"));
     let answer = send(&new_access(&settings).unwrap(), &token("RS256")).await;
     serving.abort();
     answer
@@ -199,7 +202,8 @@ async fn with_keys_at(router: Router) -> u16 {
     let url = format!("http://{}/keys", listener.local_addr().unwrap());
     let serving = tokio::spawn(async { axum::serve(listener, router).await.unwrap() });
     let mut settings = settings();
-    (settings.jwks_file, settings.jwks_url) = (None, Some(url));
+    settings.jwks_file = None;
+    settings.jwks_url = Some(url);
     let answer = send(&new_access(&settings).unwrap(), &token("RS256")).await;
     serving.abort();
     answer.0
@@ -218,7 +222,8 @@ async fn wrong_answers_of_the_provider_are_refused() {
     assert_eq!(with_keys_at(moved).await, 503, "redirects are not followed");
     let mut settings = settings();
     // Nothing listens on this port.
-    (settings.jwks_file, settings.jwks_url) = (None, Some("http://127.0.0.1:1/keys".to_owned()));
+    settings.jwks_file = None;
+    settings.jwks_url = Some("http://127.0.0.1:1/keys".to_owned());
     assert_eq!(send(&new_access(&settings).unwrap(), &token("RS256")).await.0, 503);
 }
 

@@ -9,7 +9,7 @@ use acp_types::convert::{Bridge, Output, Side};
 use futures::future::Fuse;
 use futures::{FutureExt, StreamExt};
 use host::process::termination;
-use host::transport::{Address, Outgoing};
+use host::transport::{Address, LineSender};
 use jsonrpc_core::framing::Lines;
 use memchr::memchr;
 use std::io;
@@ -128,12 +128,12 @@ struct Relay {
     agent: Input,
     to_editor: Vec<u8>,
     /// The way to the agent; `None` once its input has ended.
-    outgoing: Option<Outgoing>,
+    outgoing: Option<LineSender>,
     report: Report,
 }
 
 impl Relay {
-    fn new(options: &Options, outgoing: Outgoing) -> Self {
+    fn new(options: &Options, outgoing: LineSender) -> Self {
         Self {
             bridge: Bridge::new(options.bridge()),
             editor: Input::default(),

@@ -4,7 +4,7 @@ use crate::NAME;
 use crate::cli::Options;
 use crate::output::{Output, status};
 use acp_types::lint::Linter;
-use host::relay::{Chunk, NotStarted, Reassembly, Session, Taken, Watching};
+use host::relay::{Chunk, Observer, Reassembly, Session, StartError, TapOutput};
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::transcript::Direction;
 use std::collections::BTreeMap;
@@ -30,11 +30,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
         &options.command,
         &BTreeMap::new(),
         runtime.handle(),
-        Watching::Copies,
+        Observer::Copies,
     ) {
         Ok(session) => session,
-        Err(NotStarted::CannotRun(status)) => return Ok(status),
-        Err(NotStarted::Io(error)) => return Err(error.into()),
+        Err(StartError::CannotRun(status)) => return Ok(status),
+        Err(StartError::Io(error)) => return Err(error.into()),
     };
     let tap = Arc::clone(session.tap());
     let mut watch = Watch::new(options, output);
@@ -42,11 +42,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
         let watching = threads.spawn(|| {
             loop {
                 match tap.take() {
-                    Taken::Chunks(chunks) => {
+                    TapOutput::Chunks(chunks) => {
                         chunks.iter().try_for_each(|chunk| watch.look_at(&chunk))?;
                         tap.give_back(chunks);
                     }
-                    Taken::End => return watch.finish(),
+                    TapOutput::End => return watch.finish(),
                 }
             }
         });

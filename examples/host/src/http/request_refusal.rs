@@ -9,13 +9,13 @@ use std::time::Duration;
 
 /// A request that is refused: the response is JSON with an `error`.
 #[derive(Debug)]
-pub(crate) struct Refused {
+pub(crate) struct RequestRefusal {
     status: StatusCode,
     message: String,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
-impl Refused {
+impl RequestRefusal {
     pub(crate) fn malformed(message: &str) -> Self {
         Self { status: StatusCode::BAD_REQUEST, message: message.to_owned(), header: None }
     }
@@ -61,7 +61,7 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for RequestRefusal {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
         response.headers_mut().extend(self.header);

@@ -9,7 +9,7 @@ use std::time::Instant;
 const WHILE: Duration = Duration::from_millis(10);
 
 /// A batch of items.
-pub trait Gathers {
+pub trait BatchItems {
     /// Returns whether the batch is empty.
     fn is_empty(&self) -> bool;
 
@@ -22,7 +22,7 @@ pub trait Gathers {
 
 /// A batch that one thread takes and other threads add to, without waiting for it.
 #[derive(Debug, Default)]
-pub struct Gathering<T> {
+pub struct BatchQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -45,7 +45,7 @@ enum Taker {
     Gathering,
 }
 
-impl<T: Gathers> Gathering<T> {
+impl<T: BatchItems> BatchQueue<T> {
     /// Adds items. Returns whether the caller should [`wake`](Self::wake) the consumer, when it has
     /// time to.
     pub fn add(&self, add: impl FnOnce(&mut T)) -> bool {
@@ -125,7 +125,7 @@ mod tests {
         is_closed: bool,
     }
 
-    impl Gathers for Numbers {
+    impl BatchItems for Numbers {
         fn is_empty(&self) -> bool {
             self.numbers.is_empty()
         }
@@ -142,7 +142,7 @@ mod tests {
     /// No item is lost, in any state of the consumer.
     #[test]
     fn all_items_are_taken_in_order_and_then_the_end() {
-        let gathering = Gathering::<Numbers>::default();
+        let gathering = BatchQueue::<Numbers>::default();
         let taken = thread::scope(|threads| {
             let taker = threads.spawn(|| {
                 let mut taken = Vec::new();
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn busy_consumer_is_not_woken() {
-        let gathering = Gathering::<Numbers>::default();
+        let gathering = BatchQueue::<Numbers>::default();
         assert!((0..200).all(|number| !gathering.add(|it| it.numbers.push(number))));
         assert_eq!(gathering.take(|it| core::mem::take(&mut it.numbers)).len(), 200);
         assert!(!gathering.add(|it| it.numbers.push(0)));
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn waiting_ends_at_the_deadline() {
-        let gathering = Gathering::<Numbers>::default();
+        let gathering = BatchQueue::<Numbers>::default();
         let is_closed = gathering.wait_until(Instant::now(), |it| it.is_closed, |it| it.is_closed);
         assert!(!is_closed);
         let later = Instant::now() + Duration::from_secs(60);
