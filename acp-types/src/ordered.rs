@@ -90,6 +90,10 @@ impl<K: Ord, V> Ordered<K, V> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.0.iter_mut().map(|(key, value)| (&*key, value))
+    }
 }
 
 #[cfg(feature = "convert")]
@@ -109,10 +113,6 @@ impl<K: Ord, V> Ordered<K, V> {
             at
         });
         &mut self.0[at].1
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
-        self.0.iter_mut().map(|(key, value)| (&*key, value))
     }
 }
 
