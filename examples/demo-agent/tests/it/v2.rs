@@ -283,8 +283,9 @@ fn resumed_session_replays_its_history_and_its_state() {
         let state = replayed.pop().unwrap();
         assert_eq!(state["state"], "idle");
         let is_state = |update: &&Value| update["sessionUpdate"] != "state_update";
-        let lived: Vec<_> = turn.updates.iter().filter(is_state).cloned().collect();
-        assert_eq!(replayed, if replay { lived } else { Vec::new() });
+        let mut history: Vec<_> = turn.updates.iter().filter(is_state).cloned().collect();
+        history.push(json!({ "sessionUpdate": "replay_complete" }));
+        assert_eq!(replayed, if replay { history } else { Vec::new() });
         assert_eq!(response["configOptions"][0]["currentValue"], "ask");
     }
 }
