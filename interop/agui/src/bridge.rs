@@ -3,7 +3,7 @@
 //! and several runs; the generators are those of the crate's property tests. Recorded input comes
 //! from the crate's recordings of agents.
 use crate::generated::{options, steps};
-use crate::hub_differences::Compared;
+use crate::hub_differences::ComparisonCounts;
 use crate::replay::{How, messages, replay};
 use crate::script::{Step, events};
 use agui_bridge::Translator;
@@ -73,7 +73,7 @@ pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
 /// both profiles. Prints the numbers, and returns whether no session has a difference beyond those
 /// that are known.
 pub fn compare_hub(folder: &Path) -> bool {
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCounts::default();
     let mut folders = vec![folder.to_owned()];
     let mut files = 0;
     let mut failed = 0;

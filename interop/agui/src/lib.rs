@@ -13,6 +13,9 @@ mod replay;
 #[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
 #[path = "../../../agui-bridge/tests/it/script.rs"]
 mod script;
+#[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
+#[path = "../../../agui-bridge/tests/it/thread.rs"]
+mod thread;
 
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
