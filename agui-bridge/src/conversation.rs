@@ -35,7 +35,7 @@
 //!     NewSessionResponse, Opened, Received, SessionEvent, TurnEnd, TurnKey,
 //! };
 //! use agui_bridge::conversation::{
-//!     Accepted, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput,
+//!     Acceptance, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput,
 //! };
 //! use agui_types::input::RunAgentInput;
 //! use core::time::Duration;

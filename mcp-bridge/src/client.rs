@@ -259,7 +259,7 @@ impl Client {
     fn handle_silence(&mut self, pending: RequestPurpose) {
         match pending {
             RequestPurpose::Discover | RequestPurpose::Initialize => {
-                self.handle_handshake_silence(pending)
+                self.handle_handshake_silence(pending);
             }
             RequestPurpose::List => {
                 self.list = None;

@@ -148,6 +148,7 @@ impl SpanAssembly {
         self.open.iter_mut().rfind(|open| open.handle == span)
     }
 
+    #[inline]
     fn handle_start(
         &mut self,
         start: SpanStart,
@@ -178,9 +179,10 @@ impl SpanAssembly {
         });
     }
 
+    #[inline]
     fn handle_end(&mut self, end: SpanEnd) -> Option<Span> {
         let place = self.open.iter().rposition(|open| open.handle == end.span)?;
-        let mut span = self.open.swap_remove(place);
+        let span = self.open.get_mut(place)?;
         span.end = end.time;
         span.status = end.status;
         span.dropped_events = end.dropped_events;
@@ -195,7 +197,7 @@ impl SpanAssembly {
             }
             self.ended.push_back((span.handle, span.context.clone()));
         }
-        Some(span)
+        Some(self.open.swap_remove(place))
     }
 
     /// Resolves a link to the context of its span, if the span is open or remembered.

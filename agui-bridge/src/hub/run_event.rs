@@ -10,6 +10,9 @@ use alloc::vec::Vec;
 /// Size of the frames of an event, in bytes, up to which further texts are added to it.
 const MAX_TEXT: usize = 64 << 10;
 
+/// Capacity of new frames, in bytes, which most pieces of text do not exceed.
+const TEXT_CAPACITY: usize = 512;
+
 /// An event of a run, or why the run does not begin.
 ///
 /// ```
@@ -114,7 +117,7 @@ impl RunEvents {
         {
             return write(frames);
         }
-        let mut frames = Vec::new();
+        let mut frames = Vec::with_capacity(TEXT_CAPACITY);
         write(&mut frames);
         let thread = thread.clone();
         let run_id = run_id.clone();

@@ -123,8 +123,8 @@ impl ComparisonCounts {
                     *self.differences.entry(difference).or_default() += 1;
                 }
             }
-            self.sessions = self.sessions + 1;
-            self.events = self.events + by_hub.len();
+            self.sessions += 1;
+            self.events += by_hub.len();
         }
         Ok(())
     }

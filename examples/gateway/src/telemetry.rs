@@ -312,7 +312,7 @@ impl Watch {
             match made {
                 TraceOutput::Started(span) => {
                     if let Some(timelines) = timelines {
-                        timelines.begin_below(span);
+                        timelines.begin_below(&span);
                     }
                 }
                 TraceOutput::Span(span) => self.enabled.ended(span),

@@ -35,6 +35,12 @@ impl Affix {
     /// Maximum length of a learned part in bytes.
     pub const MAX_LEN: usize = 4096;
 
+    /// Creates an affix with memory for parts up to a length, so that learning them does not
+    /// allocate.
+    pub fn with_capacity(length: usize) -> Self {
+        Self { bytes: Vec::with_capacity(length), digits: None }
+    }
+
     /// Learns the part of a line. A part that is empty or longer than [`MAX_LEN`](Self::MAX_LEN) is
     /// not learned, and the previous one is forgotten.
     pub fn learn(&mut self, part: &[u8]) {

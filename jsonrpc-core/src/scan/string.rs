@@ -161,11 +161,11 @@ pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
             return length + (found.trailing_zeros() / 8) as usize;
         }
         rest = behind;
-        length = length + 8;
+        length += 8;
         if length.is_multiple_of(64) {
             let long = plain_blocks(rest);
             rest = rest.get(long..).unwrap_or_default();
-            length = length + long;
+            length += long;
         }
     }
     length + rest.iter().take_while(|byte| is_plain(**byte)).count()

@@ -211,7 +211,7 @@ impl SignIn {
             if sign_ins == MAX_SIGN_INS || !is_challenge {
                 return Ok(response);
             }
-            sign_ins = sign_ins + 1;
+            sign_ins += 1;
             is_repeated = false;
             let renewal = self.clone().renew(authorization, status, header.map(str::to_owned));
             let renewed = match &self.user {

@@ -28,9 +28,10 @@ struct QuietKind {
 const MAX_START: usize = 2 * MAX_NAME_BYTES;
 
 impl Default for QuietText {
+    /// Allocates all memory in advance.
     fn default() -> Self {
-        let kinds = TEXTS.map(|kind| QuietKind { kind, start: Affix::default() });
-        Self { session: Vec::new(), kinds }
+        let kinds = TEXTS.map(|kind| QuietKind { kind, start: Affix::with_capacity(MAX_START) });
+        Self { session: Vec::with_capacity(MAX_NAME_BYTES), kinds }
     }
 }
 

@@ -22,11 +22,10 @@ use semconv_map::{Attribute, ClosedBy, Counters, Direction, Policy, Record, Trac
 
 /// Output of [`ConnectionTracer`].
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "the value is moved to its destination at once")]
-pub enum TraceOutput<'a> {
-    /// A span has started, with the data known so far, if starts are [enabled](ConnectionTracer::with_starts).
-    /// It is returned again when it ends.
-    Started(&'a SpanData),
+pub enum TraceOutput {
+    /// A span has started, with the data known so far, if starts are
+    /// [enabled](ConnectionTracer::with_starts). It is returned again when it ends.
+    Started(SpanData),
     /// An ended span.
     Span(SpanData),
     /// A measurement.
@@ -44,8 +43,6 @@ pub struct ConnectionTracer {
     logs: bool,
     /// Whether starts of spans are returned.
     starts: bool,
-    /// The span that has started last, if starts are returned.
-    started: Option<SpanData>,
     /// Whether measurements are recorded. Those of a span follow its end.
     measures: bool,
     /// The last ended span, if measurements are recorded.
@@ -86,7 +83,6 @@ impl ConnectionTracer {
             spans: Spans::new(program.scope(policy.profile.schema_url()), ids),
             logs: false,
             starts: false,
-            started: None,
             measures: policy.record_metrics,
             ended: None,
             backend: Backend::default(),
@@ -181,31 +177,34 @@ impl ConnectionTracer {
     }
 
     /// Returns the next output. Call until it returns `None`.
-    pub fn poll(&mut self) -> Option<TraceOutput<'_>> {
+    #[inline]
+    pub fn poll(&mut self) -> Option<TraceOutput> {
+        // Most lines have no record.
         loop {
-            match self.tracker.poll()? {
-                Record::Metric(measured) => return Some(TraceOutput::Measurement(measured)),
-                Record::Event(event) if self.logs && event.is_log() => {
-                    if let Some(span) = self.spans.get(event.span) {
-                        let span = span_context(&span.context, false);
-                        return Some(TraceOutput::Log(LogEvent { span, event }));
-                    }
-                }
-                Record::Start(start) if self.starts => {
-                    let span = start.span;
-                    self.spans.handle_record(Record::Start(start));
-                    let span = self.spans.get(span)?.clone();
-                    return Some(TraceOutput::Started(
-                        self.started.insert(self.spans.data(span).0),
-                    ));
-                }
-                record => {
-                    if let Some(span) = self.spans.handle_record(record)
-                        && let Some(span) = self.finish(span)
-                    {
-                        return Some(TraceOutput::Span(span));
-                    }
-                }
+            let record = self.tracker.poll()?;
+            if let Some(output) = self.handle_record(record) {
+                return Some(output);
+            }
+        }
+    }
+
+    /// Handles a record, and returns its output, if it has one.
+    fn handle_record(&mut self, record: Record) -> Option<TraceOutput> {
+        match record {
+            Record::Metric(measured) => Some(TraceOutput::Measurement(measured)),
+            Record::Event(event) if self.logs && event.is_log() => {
+                let span = span_context(&self.spans.get(event.span)?.context, false);
+                Some(TraceOutput::Log(LogEvent { span, event }))
+            }
+            Record::Start(start) if self.starts => {
+                let span = start.span;
+                self.spans.handle_record(Record::Start(start));
+                let span = self.spans.get(span)?.clone();
+                Some(TraceOutput::Started(self.spans.data(span).0))
+            }
+            record => {
+                let span = self.spans.handle_record(record)?;
+                self.finish(span).map(TraceOutput::Span)
             }
         }
     }
