@@ -113,7 +113,7 @@ struct PeerRequest {
 pub struct RequestLimits {
     /// Own requests: further ones are not [registered](Peer::register).
     pub ours: usize,
-    /// Requests of the peer: further ones are [refused](Incoming::Refused).
+    /// Requests of the peer: further ones are [refused](PeerMessage::Refused).
     pub theirs: usize,
 }
 
@@ -253,7 +253,7 @@ impl<T> Peer<T> {
     }
 
     /// Ends an own request without waiting for its response, and returns its token; `None` if it
-    /// has ended. A later response is [unmatched](Incoming::Unmatched).
+    /// has ended. A later response is [unmatched](PeerMessage::Unmatched).
     pub fn forget(&mut self, id: &RequestId) -> Option<T> {
         self.ours.remove(id).map(|(_, token)| token)
     }
@@ -268,7 +268,7 @@ impl<T> Peer<T> {
         self.theirs.len()
     }
 
-    /// Refuses further requests of the peer: each is [refused](Incoming::Refused). Open requests
+    /// Refuses further requests of the peer: each is [refused](PeerMessage::Refused). Open requests
     /// stay open, and own requests can still be registered.
     pub fn drain(&mut self) {
         self.closing = self.closing.max(ConnectionState::Draining);

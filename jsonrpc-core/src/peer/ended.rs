@@ -18,7 +18,7 @@ pub struct UnansweredRequest<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// The deadline has passed. A later response is [unmatched](Incoming::Unmatched).
+    /// The deadline has passed. A later response is [unmatched](PeerMessage::Unmatched).
     Expired,
     /// The connection has closed, or no further message arrives.
     Closed,
