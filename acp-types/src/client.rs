@@ -67,8 +67,8 @@
 //!
 //! # Versions
 //!
-//! Version 1 is supported completely, and version 2, a preview, if the agent supports it. Events have
-//! a variant for each version. The version is determined by the shape of the response to
+//! Version 1 is supported completely, and version 2, a preview, if the agent supports it. Events
+//! have a variant for each version. The version is determined by the shape of the response to
 //! `initialize`, not only by its number; see [`Initialized::version`].
 mod commands;
 mod error;

@@ -260,8 +260,8 @@ impl Connection {
         }
     }
 
-    /// Version 2: refuses a prompt that was cancelled before it was answered. One that was polled is
-    /// reported.
+    /// Version 2: refuses a prompt that was cancelled before it was answered. One that was polled
+    /// is reported.
     fn refuse_prompt(&mut self, key: RequestKey) {
         let Some((id, open)) = self.base.requests.remove(key) else { return };
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");

@@ -60,7 +60,7 @@ impl HubRunEvent {
     ///
     /// # Errors
     /// The log has ended or is at twice its bound, or the event has no JSON form. It is not added
-    /// then.
+    /// then, and of a text the rest is not.
     pub fn append_to(&self, log: &mut RunLog) -> Result<(), PushError> {
         match &self.output {
             HubRunOutput::Event(event) => {

@@ -117,11 +117,11 @@ impl Gateway {
     }
 
     /// Calls the hub, handles its events, and wakes the waiting tasks.
-    fn with<T>(&self, handle: impl FnOnce(&mut Hub, Duration) -> T) -> T {
+    fn with<T>(&self, handle: impl FnOnce(&mut Conversations, Duration) -> T) -> T {
         let now = self.began.elapsed();
         let mut conversations = self.lock();
+        let handled = handle(&mut conversations, now);
         let Conversations { hub, logs } = &mut *conversations;
-        let handled = handle(hub, now);
         while let Some(event) = hub.poll_event() {
             match event {
                 // The agent was offered neither files nor terminals.
@@ -152,31 +152,27 @@ impl Gateway {
     }
 
     /// Begins a run. Returns the run to read, and whether it is a new one.
-    fn begin(&self, input: RunAgentInput) -> Result<(RunKey, bool), HubRefused> {
+    fn begin(&self, input: RunAgentInput) -> Result<(RunKey, bool), (StatusCode, String)> {
         let key = (input.thread_id.to_string(), input.run_id.clone());
-        let mut log = RunLog::new(&input, LOG_LIMITS);
-        let accepted = {
-            let Conversations { hub, logs } = &mut *self.lock();
+        self.with(|Conversations { hub, logs }, now| {
             if logs.len() >= MAX_RUNS {
                 logs.retain(|_, log| !log.has_ended());
             }
             if logs.len() >= MAX_RUNS {
-                return Err(HubRefused::Run(RunRefused::Busy));
+                let message = format!("{MAX_RUNS} runs are open, which is the limit");
+                return Err((StatusCode::SERVICE_UNAVAILABLE, message));
             }
-            let accepted = hub.handle_run(&key.0, input, self.began.elapsed())?;
-            if !matches!(accepted, Acceptance::Again(_)) {
-                // An answer may continue the interrupted run under its id.
-                log = log.with_last(logs.get(&key).map_or(0, RunLog::last));
-                logs.insert(key.clone(), log);
+            // An answer may continue the interrupted run under its id.
+            let last = logs.get(&key).map_or(0, RunLog::last);
+            let log = RunLog::new(&input, LOG_LIMITS).with_last(last);
+            match hub.handle_run(&key.0, input, now).map_err(refusal)? {
+                Acceptance::Again(earlier) => Ok(((key.0, earlier), false)),
+                _ => {
+                    logs.insert(key.clone(), log);
+                    Ok((key, true))
+                }
             }
-            accepted
-        };
-        // Handles what the hub has for the run.
-        self.with(|_, _| ());
-        match accepted {
-            Acceptance::Again(earlier) => Ok(((key.0, earlier), false)),
-            _ => Ok((key, true)),
-        }
+        })
     }
 
     /// Starts the agent, unless it runs.
@@ -205,7 +201,7 @@ impl Gateway {
 async fn serve_agent(gateway: Arc<Gateway>, mut child: Child) {
     let ended = talk(&gateway, &mut child).await;
     let why = ended.map_or_else(|error| error.to_string(), |()| "its output ended".to_owned());
-    gateway.with(|hub, now| hub.handle_closed(CloseReason::AgentClosed(why), now));
+    gateway.with(|it, now| it.hub.handle_closed(CloseReason::AgentClosed(why), now));
 }
 
 async fn talk(gateway: &Gateway, child: &mut Child) -> io::Result<()> {
@@ -233,14 +229,14 @@ async fn talk(gateway: &Gateway, child: &mut Child) -> io::Result<()> {
                     return Ok(());
                 }
                 lines.push(bytes);
-                gateway.with(|hub, now| {
+                gateway.with(|it, now| {
                     while let Some(line) = lines.next() {
-                        hub.handle_line(line, now);
+                        it.hub.handle_line(line, now);
                     }
                 });
             }
             () = sleep_until(timeout.unwrap_or(gateway.began)), if timeout.is_some() => {
-                gateway.with(Hub::handle_timeout);
+                gateway.with(|it, now| it.hub.handle_timeout(now));
             }
             _ = changed.changed() => {}
         }
@@ -253,7 +249,7 @@ async fn run(
     Json(input): Json<RunAgentInput>,
 ) -> Result<Response, (StatusCode, String)> {
     gateway.start_agent();
-    let (key, cancels) = gateway.begin(input).map_err(refusal)?;
+    let (key, cancels) = gateway.begin(input)?;
     let changed = gateway.changed.subscribe();
     let reader = Reader { gateway, changed, key, after: 0, cancels };
     let frames = futures::stream::unfold(reader, |mut reader| async move {
@@ -292,7 +288,7 @@ impl Drop for Reader {
         if self.cancels {
             let (thread, run_id) = &self.key;
             self.gateway
-                .with(|hub, now| hub.handle_cancel(thread, run_id, CancelReason::NoReader, now));
+                .with(|it, now| it.hub.handle_cancel(thread, run_id, CancelReason::NoReader, now));
         }
     }
 }
@@ -308,7 +304,7 @@ struct Cancel {
 /// `POST /cancel`: cancels a run.
 async fn cancel(State(gateway): State<Arc<Gateway>>, Json(run): Json<Cancel>) -> StatusCode {
     let found = gateway
-        .with(|hub, now| hub.handle_cancel(&run.thread_id, &run.run_id, CancelReason::User, now));
+        .with(|it, now| it.hub.handle_cancel(&run.thread_id, &run.run_id, CancelReason::User, now));
     if found { StatusCode::ACCEPTED } else { StatusCode::NOT_FOUND }
 }
 

@@ -6,21 +6,22 @@
 //!
 //! The bytes of both directions pass unchanged. [`forward`] puts a copy into a queue before it
 //! writes them, and never waits for that queue. [`observe`] splits the copies into lines for a
-//! [`Tracker`], and [`Spans`] makes spans of its records. [`export`] sends the finished spans, on a
-//! thread of its own. Each arrow is a bounded queue; what does not fit is left out and counted:
+//! [`Tracker`], and a [`SpanAssembly`] makes spans of its records. [`export`] sends the finished
+//! spans, on a thread of its own. Each arrow is a bounded queue; what does not fit is left out and counted:
 //!
 //! ```text
 //! editor ⇄ forward ⇄ agent
-//!             └→ observe (Tracker, Spans) ─→ export (stderr, file or collector)
+//!             └→ observe (Tracker, SpanAssembly) ─→ export (stderr, file or collector)
 //! ```
 use clap::Parser;
 use jsonrpc_core::framing::Lines;
+use semconv_map::assembly::{Span, SpanAssembly};
 use semconv_map::attribute::{Attribute, AttributeValue};
-use semconv_map::span::{Parent, SpanEnd, SpanHandle, SpanKind, SpanStart, Status};
-use semconv_map::{ClosedBy, Direction, Policy, Record, SCHEMA_URL, Tracker};
+use semconv_map::span::{SpanKind, Status};
+use semconv_map::trace_context::TraceContext;
+use semconv_map::{ClosedBy, Direction, Policy, SCHEMA_URL, Tracker};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -44,8 +45,6 @@ const MAX_PIECES: usize = 256;
 const MAX_SPANS: usize = 4096;
 /// Largest number of spans in one document.
 const MAX_BATCH: usize = 512;
-/// Largest number of ended spans that later spans can link to.
-const MAX_ENDED: usize = 1024;
 /// Time for the agent to exit after its input has ended.
 const EXIT_TIME: Duration = Duration::from_secs(5);
 /// Time for the last bytes and spans after the agent has exited.
@@ -230,9 +229,9 @@ async fn forward(
 }
 
 /// Tracks the session until both directions have ended, and queues finished spans.
-async fn observe(mut pieces: Receiver<Piece>, finished: Sender<Span>, losses: Arc<Losses>) {
+async fn observe(mut pieces: Receiver<Piece>, finished: Sender<OtlpSpan>, losses: Arc<Losses>) {
     let mut tracker = Tracker::new(Policy::default());
-    let mut spans = Spans::default();
+    let mut assembly = SpanAssembly::default();
     let mut sent = Lines::default();
     let mut received = Lines::default();
     let mut closed_by = None;
@@ -250,12 +249,12 @@ async fn observe(mut pieces: Receiver<Piece>, finished: Sender<Span>, losses: Ar
             // A line that is too long or no text has no effect on the spans.
             let Ok(line) = line else { continue };
             tracker.handle_line(piece.direction, piece.time, line);
-            spans.drain(&mut tracker, &finished, &losses);
+            drain(&mut tracker, &mut assembly, &finished, &losses);
         }
     }
     // Ends the open spans.
     tracker.close(now(), closed_by.unwrap_or(ClosedBy::Observer));
-    spans.drain(&mut tracker, &finished, &losses);
+    drain(&mut tracker, &mut assembly, &finished, &losses);
 }
 
 /// A span as OTLP/JSON writes it: names in camel case, identifiers in hexadecimal, times as strings
@@ -264,7 +263,7 @@ async fn observe(mut pieces: Receiver<Piece>, finished: Sender<Span>, losses: Ar
 /// Spec: [JSON Protobuf Encoding](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Span {
+struct OtlpSpan {
     trace_id: String,
     span_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -282,110 +281,65 @@ struct Span {
     status: Value,
 }
 
-/// Identifiers of a span.
-#[derive(Clone)]
-struct SpanIds {
-    trace_id: String,
-    span_id: String,
-}
-
-/// Spans that are open, and the identifiers of ended ones for links.
-#[derive(Default)]
-struct Spans {
-    open: BTreeMap<SpanHandle, Span>,
-    ended: BTreeMap<SpanHandle, SpanIds>,
-}
-
-impl Spans {
-    /// Handles the tracker's records, and queues the spans that have ended.
-    fn drain(&mut self, tracker: &mut Tracker, finished: &Sender<Span>, losses: &Losses) {
-        while let Some(record) = tracker.poll() {
-            match record {
-                Record::Start(start) => self.start(start),
-                Record::Event(event) => {
-                    if let Some(span) = self.open.get_mut(&event.span) {
-                        span.events.push(json!({
-                            "timeUnixNano": nanoseconds(event.time),
-                            "name": event.name,
-                            "attributes": attributes(&event.attributes),
-                        }));
-                    }
-                }
-                Record::End(end) => {
-                    if let Some(span) = self.end(end)
-                        && finished.try_send(span).is_err()
-                    {
-                        losses.spans.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn start(&mut self, start: SpanStart) {
-        let mut trace_state = None;
-        let parent = match start.parent {
-            Parent::Span(parent) => self.ids(parent),
-            // The editor has sent the context of a span of its own.
-            Parent::Remote(remote) => {
-                trace_state = remote.tracestate;
-                let trace_id = hexadecimal(&remote.trace_id);
-                Some(SpanIds { trace_id, span_id: hexadecimal(&remote.span_id) })
-            }
-            _ => None,
-        };
-        let links = start.links.iter().filter_map(|link| {
-            let SpanIds { trace_id, span_id } = self.ids(link.to)?;
-            let attributes = attributes(&link.attributes);
-            Some(json!({ "traceId": trace_id, "spanId": span_id, "attributes": attributes }))
+impl From<Span> for OtlpSpan {
+    fn from(span: Span) -> Self {
+        let Span { context, parent, name, kind, start, end, events, links, status, .. } = span;
+        let events = events.iter().map(|event| {
+            json!({
+                "timeUnixNano": nanoseconds(event.time),
+                "name": event.name,
+                "attributes": attributes(&event.attributes),
+            })
         });
-        let span = Span {
-            trace_id: parent.as_ref().map_or_else(random::<16>, |ids| ids.trace_id.clone()),
-            span_id: random::<8>(),
-            parent_span_id: parent.map(|ids| ids.span_id),
-            trace_state,
-            name: start.name.into_owned(),
-            kind: match start.kind {
+        let links = links.iter().map(|link| {
+            json!({
+                "traceId": hexadecimal(&link.context.trace_id),
+                "spanId": hexadecimal(&link.context.span_id),
+                "attributes": attributes(&link.attributes),
+            })
+        });
+        Self {
+            trace_id: hexadecimal(&context.trace_id),
+            span_id: hexadecimal(&context.span_id),
+            parent_span_id: parent.map(|parent| hexadecimal(&parent.span_id)),
+            trace_state: context.tracestate,
+            name: name.into_owned(),
+            kind: match kind {
                 SpanKind::Server => 2,
                 SpanKind::Client => 3,
                 _ => 1,
             },
-            start_time_unix_nano: nanoseconds(start.time),
-            end_time_unix_nano: String::new(),
-            attributes: attributes(&start.attributes),
-            events: Vec::new(),
-            dropped_events_count: 0,
+            start_time_unix_nano: nanoseconds(start),
+            end_time_unix_nano: nanoseconds(end),
+            attributes: attributes(&span.attributes),
+            events: events.collect(),
+            dropped_events_count: span.dropped_events,
             links: links.collect(),
-            status: json!({}),
-        };
-        self.open.insert(start.span, span);
+            status: match status {
+                Status::Error { description } => {
+                    json!({ "code": 2, "message": description.unwrap_or_default() })
+                }
+                _ => json!({}),
+            },
+        }
     }
+}
 
-    fn end(&mut self, end: SpanEnd) -> Option<Span> {
-        let mut span = self.open.remove(&end.span)?;
-        span.end_time_unix_nano = nanoseconds(end.time);
-        span.attributes.extend(attributes(&end.attributes));
-        span.dropped_events_count = end.dropped_events;
-        if let Some(name) = end.name {
-            span.name = name.into_owned();
+/// Queues the spans that the tracker's records have ended.
+fn drain(
+    tracker: &mut Tracker,
+    assembly: &mut SpanAssembly,
+    finished: &Sender<OtlpSpan>,
+    losses: &Losses,
+) {
+    while let Some(record) = tracker.poll() {
+        let span = assembly
+            .handle_record(record, |_, parent| TraceContext::of_span(parent, random(), random()));
+        if let Some(span) = span
+            && finished.try_send(span.into()).is_err()
+        {
+            losses.spans.fetch_add(1, Ordering::Relaxed);
         }
-        if let Status::Error { description } = end.status {
-            span.status = json!({ "code": 2, "message": description.unwrap_or_default() });
-        }
-        let ids = SpanIds { trace_id: span.trace_id.clone(), span_id: span.span_id.clone() };
-        self.ended.insert(end.span, ids);
-        if self.ended.len() > MAX_ENDED {
-            self.ended.pop_first();
-        }
-        Some(span)
-    }
-
-    fn ids(&self, span: SpanHandle) -> Option<SpanIds> {
-        let open = self.open.get(&span);
-        let open = open
-            .map(|span| SpanIds { trace_id: span.trace_id.clone(), span_id: span.span_id.clone() });
-        open.or_else(|| self.ended.get(&span).cloned())
     }
 }
 
@@ -417,12 +371,12 @@ fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Returns a random identifier of `N` bytes.
-fn random<const N: usize>() -> String {
+/// Returns random bytes for an identifier.
+fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     // Without random numbers, the identifier is invalid, and the collector refuses the span.
     let _ = getrandom::fill(&mut bytes);
-    hexadecimal(&bytes)
+    bytes
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -481,7 +435,7 @@ fn explain(error: &reqwest::Error) -> io::Error {
 /// Exports spans until their queue closes, and reports what was lost. It may block, so it has a
 /// thread of its own.
 fn export(
-    mut spans: Receiver<Span>,
+    mut spans: Receiver<OtlpSpan>,
     mut destination: Destination,
     losses: &Losses,
     runtime: &Handle,

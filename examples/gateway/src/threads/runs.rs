@@ -48,7 +48,7 @@ pub(super) struct RunEntry {
 }
 
 /// What identifies an input, and its size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct InputDigest {
     /// Hash of the input as JSON.
     pub(super) fingerprint: u64,
@@ -57,6 +57,7 @@ pub(super) struct InputDigest {
 }
 
 impl InputDigest {
+    /// Serializes the input once.
     pub(super) fn new(input: &RunAgentInput) -> Self {
         let text = serde_json::to_vec(input).unwrap_or_default();
         let mut hasher = DefaultHasher::new();
@@ -64,7 +65,7 @@ impl InputDigest {
         Self { fingerprint: hasher.finish(), bytes: text.len() }
     }
 
-    /// The input of a run of another gateway, which is not here.
+    /// Returns that of a run of another gateway, with an input that is not here.
     pub(super) fn elsewhere(fingerprint: u64) -> Self {
         Self { fingerprint, bytes: 0 }
     }
@@ -155,8 +156,13 @@ impl Threads {
     }
 
     /// Removes the copy of a run that the input has resumed at another gateway, under the same id.
-    pub(super) fn forget_resumed(&self, run: &RunKey, thread: &ThreadName, input: &RunAgentInput) {
-        let digest = InputDigest::new(input);
+    pub(super) fn forget_resumed(
+        &self,
+        run: &RunKey,
+        thread: &ThreadName,
+        input: &RunAgentInput,
+        digest: InputDigest,
+    ) {
         let mut runs = lock(&self.runs);
         let is_resumed =
             |other: &&RunEntry| !other.is_ours && other.is_resumed_by(thread, input, digest);

@@ -161,7 +161,7 @@ impl Threads {
         key: &ThreadName,
         posted: &PostedInput,
     ) -> Result<Option<Reader>, StartError> {
-        let PostedInput { input, caller, .. } = posted;
+        let PostedInput { input, digest, caller } = posted;
         let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
         let principal = key.user.clone();
         let trace = caller.as_ref().map(|it| (it.traceparent(), it.tracestate.clone()));
@@ -175,7 +175,7 @@ impl Threads {
                 let begun: TurnStart =
                     serde_json::from_str(&body).map_err(|error| StoreError(error.to_string()))?;
                 let run = (Principal::from(&*key.user), begun.run_id);
-                self.forget_resumed(&run, key, input);
+                self.forget_resumed(&run, key, input, *digest);
                 let log = self.find(&run.0, &run.1).await?;
                 let lost = || StoreError("the run is gone already".to_owned());
                 Ok(Some(log.ok_or_else(lost)?.follow(0)?))

@@ -7,7 +7,7 @@ use crate::hub::{NewRun, RunStart, UserAgent};
 use crate::model::ChatModel;
 use crate::model_thread::{ModelRunStart, ModelThread};
 use crate::run::{Cancel, StartError, all_cancelled};
-use crate::store::{Lease, Reader, RunLog, ThreadName};
+use crate::store::{Lease, Reader, RunLog, RunRecord, ThreadName};
 use crate::telemetry::Span;
 use crate::telemetry::trace_context::TraceContext;
 use agui_bridge::conversation::{RunQueue, RunRequest};
@@ -35,6 +35,22 @@ pub(super) struct PostedInput {
     pub(super) caller: Option<TraceContext>,
 }
 
+/// A run that has its place among the others.
+struct Registration {
+    entry: RunEntry,
+    /// The reader of the request.
+    reader: Reader,
+    record: RunRecord,
+    /// The interrupted run with the same id, which this one resumes.
+    before: Option<RunEntry>,
+    /// Runs that were removed to make room.
+    forgotten: Vec<RunKey>,
+    /// The span of the interrupted run that this one resumes.
+    resumed: Option<TraceContext>,
+    /// What ends the storing of each open run of the thread.
+    open: Vec<CancellationToken>,
+}
+
 /// A run before its agent is known.
 struct RunCandidate {
     name: String,
@@ -57,28 +73,22 @@ impl Threads {
     ) -> Result<Reader, StartError> {
         let PostedInput { input, digest, caller } = posted;
         let log = RunLog::new(&input, self.limits.log()).with_held_end();
-        let entry;
-        let reader;
-        let mut record;
-        let mut before;
-        let forgotten;
-        let resumed;
-        let open;
-        {
+        let Registration { entry, reader, mut record, mut before, forgotten, resumed, open } = {
             let mut runs = lock(&self.runs);
-            open = runs::open(&runs, &key);
-            resumed = runs::resumed(&runs, &key, &input);
+            let open = runs::open(&runs, &key);
+            let resumed = runs::resumed(&runs, &key, &input);
             let log = Arc::new(match runs.get(&run) {
                 Some(other) if other.is_resumed_by(&key, &input, digest) => log.behind(&other.log),
                 Some(other) => return other.follow_same(&key, digest),
                 None => log,
             });
-            entry = RunEntry::new(self.number(), key.clone(), digest, log);
-            record = self.record(&entry, &input);
-            reader = entry.log.follow(0)?;
-            forgotten = self.make_room(&mut runs, &run.0)?;
-            before = runs.insert(run.clone(), entry.clone());
-        }
+            let entry = RunEntry::new(self.number(), key.clone(), digest, log);
+            let record = self.record(&entry, &input);
+            let reader = entry.log.follow(0)?;
+            let forgotten = self.make_room(&mut runs, &run.0)?;
+            let before = runs.insert(run.clone(), entry.clone());
+            Registration { entry, reader, record, before, forgotten, resumed, open }
+        };
         let RunEntry { log, cancel, forgotten: crowded_out, stored, .. } = entry.clone();
         self.retire(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());

@@ -92,7 +92,7 @@ fn long_turn(path: &'static str) {
         let [.., peak] = allocations(&["turn", path, &pieces.to_string()]);
         peak as f64 / 1024.0
     };
-    // The log of the hub stores the text for later readers.
+    // The log of the run stores the text for later readers.
     let text = if path == "hub" { ((LONG - PART) * TURN_TEXT) as f64 / 1024.0 } else { 0.0 };
     let what = format!(
         "the same: KiB held beyond those of a turn of {PART}, and beyond the text in the log"
