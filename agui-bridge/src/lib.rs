@@ -135,7 +135,7 @@
 //! | `plan` | `ACTIVITY_SNAPSHOT` `PLAN` | `CUSTOM` `acp.plan` |
 //! | `plan_update`, `plan_removed` | the same, one for each plan; `{planId, removed: true}` | the same |
 //! | `compaction_update`, `compaction_summary_chunk` | `ACTIVITY_SNAPSHOT` `acp.compaction` | `CUSTOM` `acp.compaction` |
-//! | `subagent_update` | `SUBAGENT_STARTED`, `_FINISHED`, `_ERROR` | none |
+//! | `subagent_update`; `state_update` of a subagent's session (v2) | `SUBAGENT_STARTED`, `_FINISHED`, `_ERROR` | none |
 //! | updates of a subagent's session | the same events with `subagentRunId` | without it |
 //! | `session_message`, `session_message_chunk` | a message of role `assistant` | the same |
 //! | `usage_update` | `CUSTOM` `acp.usage`, or state `/acp/usage` ([`Options::state`]) | `CUSTOM`, the last one |

@@ -3,6 +3,7 @@ use crate::frame::Frame;
 use crate::json;
 use crate::outbox::Outbox;
 use acp_types::v1::subagents::{IdleStopReason, StateUpdate, SubagentUpdate};
+use acp_types::v2::session_states::{StateUpdate as StateUpdateV2, StopReason};
 use agui_types::event::{
     SubagentErrorEvent, SubagentFinishedEvent, SubagentFinishedOutcome,
     SubagentFinishedSuccessOutcome, SubagentFinishedSuspendedOutcome, SubagentStartedEvent,
@@ -89,6 +90,32 @@ impl Subagents {
             Presence::Value(StateUpdate::UnknownState(_)) | Presence::Null => {}
             Presence::Value(_) | Presence::Absent => self.begin(frame, out, &name),
         }
+    }
+
+    /// Handles a state that an owned session reports of itself, as in version 2.
+    pub(crate) fn handle_state(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        name: &str,
+        state: StateUpdateV2,
+    ) {
+        match state {
+            StateUpdateV2::Idle(idle) => {
+                let failed = match idle.stop_reason {
+                    StopReason::Error(error) => Some(error.error.map(|error| error.message)),
+                    _ => None,
+                };
+                self.end(frame, out, name, failed);
+            }
+            StateUpdateV2::UnknownState(_) => {}
+            _ => self.begin(frame, out, name),
+        }
+    }
+
+    /// Returns the active invocation of the session that owns another one.
+    pub(crate) fn owner(&self, name: &str) -> Option<&SubagentRunId> {
+        self.active(&self.sessions.get(name)?.owner)
     }
 
     /// Begins an invocation of an owned session, unless one is active.

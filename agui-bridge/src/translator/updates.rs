@@ -217,6 +217,11 @@ impl Translator {
             SessionUpdateV2::ConfigOptionUpdate(options) => {
                 self.session.show(&frame, out, Kind::ConfigOptions, json::bounded(&options, limit));
             }
+            SessionUpdateV2::StateUpdate(state) => {
+                let owner = self.subagents.owner(&lane.name).cloned();
+                let frame = self.basis.root().owned_by(owner.as_ref());
+                self.subagents.handle_state(&frame, out, &lane.name, state);
+            }
             // What it ends is shown with the response that follows.
             SessionUpdateV2::ReplayComplete(_) => {}
             SessionUpdateV2::PromptSuggestionsUpdate(suggestions) => {

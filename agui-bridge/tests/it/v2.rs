@@ -314,6 +314,48 @@ fn messages_of_a_subagent_are_attributed() {
 }
 
 #[test]
+fn subagent_reports_its_own_states() {
+    let of = |session: &str, value: Value| {
+        let mut step = state(value);
+        step["session"] = json!(session);
+        step
+    };
+    let busy = json!({"state": "running"});
+    let done = json!({"state": "idle", "stopReason": "end_turn"});
+    let failed =
+        json!({"state": "idle", "stopReason": "error", "error": {"code": 1, "message": "lost"}});
+    let agent = |members: Value| up("subagent_update", members);
+    let steps = [
+        json!({"run": "r1"}),
+        state(busy.clone()),
+        agent(json!({"sessionId": "s1", "title": "Scout", "state": done})),
+        of("s1", busy.clone()),
+        of("s1", busy.clone()),
+        of("s1", done),
+        of("s1", json!({"state": "unknown"})),
+        of("s1", busy),
+        of("s1", failed),
+        idle("end_turn"),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    verify(Profile::V1, &stream);
+    let lives = stream.iter().filter_map(|event| {
+        let kind = event["type"].as_str()?.strip_prefix("SUBAGENT_")?;
+        let text = event["message"].as_str().unwrap_or_default();
+        Some((kind, event["subagentRunId"].as_str()?, text))
+    });
+    let expected = [
+        ("STARTED", "sub-s1", ""),
+        ("FINISHED", "sub-s1", ""),
+        ("STARTED", "sub-s1.2", ""),
+        ("ERROR", "sub-s1.2", "lost"),
+    ];
+    assert_eq!(lives.collect::<Vec<_>>(), expected);
+    assert_eq!(of_type(&stream, "RUN_FINISHED").len(), 1, "its end is not that of the turn");
+    assert!(stream.iter().all(|event| event["name"] != "acp.unknown"));
+}
+
+#[test]
 fn interrupt_suspends_subagents() {
     let busy = json!({"state": "running"});
     let ask = json!({"ask": 1, "toolCall": {"toolCallId": "t", "title": "Do"},
