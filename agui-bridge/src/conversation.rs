@@ -77,7 +77,7 @@ use crate::{Failure, Translator, TurnStart};
 use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::id::RunId;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +96,8 @@ mod requests;
 mod runs;
 mod servers;
 mod session;
+mod session_settings;
+mod settings;
 mod text;
 mod turn;
 
@@ -115,9 +117,11 @@ use requests::OpenRequests;
 pub use runs::{Acceptance, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
 use servers::OpenAttempt;
+pub(crate) use session::Trouble;
 use session::{AgentState, OpenedSession};
-pub use session::{SessionSettings, config_value};
-pub(crate) use session::{Trouble, options_of};
+pub(crate) use session_settings::options_of;
+pub use session_settings::{SessionSettings, config_value};
+use settings::SettingsPart;
 pub(crate) use text::OpenText;
 
 /// One thread: its runs, and the agent's session. See the [module](self) for the run loop and an
@@ -154,8 +158,7 @@ pub struct Conversation {
     /// The last request for a session, if it has MCP servers, until the agent works on a prompt.
     attempt: Option<OpenAttempt>,
     remembered: Option<RememberedSession>,
-    /// Open changes of settings, by key.
-    setting: BTreeMap<SettingKey, (SessionNumber, Setting)>,
+    settings: SettingsPart,
     keys: u64,
     starting: Option<StartingRun>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,7 +193,7 @@ impl Conversation {
             session: None,
             attempt: None,
             remembered: None,
-            setting: BTreeMap::new(),
+            settings: SettingsPart::default(),
             keys: 0,
             starting: None,
             unclaimed: None,
@@ -298,9 +301,11 @@ impl Conversation {
         self.page.machine.tools()
     }
 
-    /// Returns the settings of the open session.
+    /// Returns the settings of the open session, or those that a session would begin with, as far
+    /// as the agent has named them.
     pub fn session_settings(&self) -> Option<&SessionSettings> {
-        self.session.as_ref().map(|session| &session.settings)
+        let session = self.session.as_ref().map(|session| &session.settings);
+        session.or(self.settings.offered())
     }
 
     /// Returns the id of the open session.
@@ -355,6 +360,8 @@ impl Conversation {
     fn advance(&mut self) {
         self.flush();
         self.start_next();
+        self.prepare();
+        self.end_preparation();
         self.announce();
     }
 

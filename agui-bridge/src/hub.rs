@@ -117,8 +117,8 @@ pub struct Hub {
     text_thread: Option<ThreadNumber>,
     /// The request of the current line and the program's decision on it, if there is one.
     decided: Option<(RequestKey, PermissionDecision)>,
-    /// Open calls that change a setting of a thread.
-    setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
+    /// Open calls about settings of threads.
+    setting: BTreeMap<CallKey, (ThreadNumber, SettingCall)>,
     events: VecDeque<HubEvent>,
 }
 
@@ -133,6 +133,15 @@ enum Login {
     /// The call is open. Conversations wait for its end.
     Open(CallKey),
     Done,
+}
+
+/// The purpose of an open call about settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SettingCall {
+    /// A change, whose end matters if it has a key.
+    Set(Option<SettingKey>),
+    /// The question for the settings of a session to come.
+    Options(SettingKey),
 }
 
 impl Hub {

@@ -49,6 +49,11 @@ impl ActiveRun {
         Self { run_id, meta, is_cancelled: false, is_interrupted: false, stage }
     }
 
+    /// Returns whether its session is being opened.
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self.stage, Stage::Opening { .. })
+    }
+
     /// Returns the end of the stage.
     pub(super) fn until(&self) -> Option<Duration> {
         match &self.stage {

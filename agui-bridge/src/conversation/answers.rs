@@ -1,7 +1,7 @@
 //! Answers of users, calls and questions of tools, and changes of settings.
 use super::Conversation;
 use super::active::{ActiveRun, Stage};
-use super::output::{Command, Notice, QuestionKey, Setting, SettingError, SettingKey};
+use super::output::{Notice, QuestionKey};
 use super::requests::Requester;
 use crate::frontend_tool::{CallError, Completion, NewCall, ToolResult};
 use crate::{Answer, AnswerError, PermissionAnswer};
@@ -10,18 +10,13 @@ use acp_types::v1::elicitation::{
     ElicitationFormMode, ElicitationMode, ElicitationSchema, ElicitationScope,
     ElicitationSessionScope,
 };
-use acp_types::v1::session_config_options::SessionConfigOption;
 use acp_types::v1::tool_calls::ToolCallId;
 use acp_types::v2::terminals::{TerminalOutputChunk, TerminalUpdate};
 use agui_types::id::ToolCallId as PageCallId;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Meta};
 use serde::{Deserialize, Serialize};
-
-/// Maximum number of concurrent changes of settings.
-const MAX_SETTING: usize = 64;
 
 /// An answer that arrives outside of a run's input.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,50 +209,6 @@ impl Conversation {
         self.advance();
     }
 
-    /// Changes a setting of the session. [`Notice::SettingEnded`] follows, once.
-    ///
-    /// # Errors
-    /// There is no session, or too many changes are open.
-    pub fn handle_setting(
-        &mut self,
-        setting: Setting,
-        now: Duration,
-    ) -> Result<SettingKey, QuestionError> {
-        self.begin_input(now);
-        let opened = self.session.as_ref().ok_or(QuestionError::NoSession)?;
-        let session = opened.number;
-        let setting = opened.form_of(setting);
-        if self.setting.len() >= MAX_SETTING {
-            return Err(QuestionError::TooMany);
-        }
-        let key = SettingKey(self.next_key());
-        self.setting.insert(key, (session, setting.clone()));
-        self.commands.push_back(Command::Set { session, key: Some(key), setting });
-        self.advance();
-        Ok(key)
-    }
-
-    /// Handles the end of [`Command::Set`]. A response to `session/set_config_option` has all
-    /// options.
-    pub fn handle_setting_ended(
-        &mut self,
-        key: SettingKey,
-        ended: Result<Option<Vec<SessionConfigOption>>, SettingError>,
-        now: Duration,
-    ) {
-        self.begin_input(now);
-        if let Some((number, setting)) = self.setting.remove(&key) {
-            let session = self.session.as_mut().filter(|session| session.number == number);
-            let ended = ended.map(|options| {
-                if let Some(session) = session {
-                    session.set(&setting, options);
-                }
-            });
-            self.notices.push_back(Notice::SettingEnded(key, ended));
-        }
-        self.advance();
-    }
-
     pub(super) fn answer_question(&mut self, key: QuestionKey, answer: Answer) {
         let action = match answer {
             Answer::Elicitation(answer) => answer.action,
@@ -266,7 +217,7 @@ impl Conversation {
         self.notices.push_back(Notice::QuestionAnswered(key, action));
     }
 
-    fn next_key(&mut self) -> u64 {
+    pub(super) fn next_key(&mut self) -> u64 {
         self.keys += 1;
         self.keys
     }

@@ -7,7 +7,6 @@ use super::session::{AgentState, OpenedSession};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
-use crate::reason::reason;
 use crate::{Failure, Times, TurnStart};
 use acp_types::client::Opened;
 use acp_types::v1::initialization::PromptCapabilities;
@@ -24,12 +23,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StartingRun {
     pub(super) run: PendingRun,
-    /// The session being continued; `None` while the agent is not connected, and when the session
-    /// is open.
-    pub(super) loading: Option<SessionNumber>,
-    /// Whether the agent repeats the conversation (`session/load`).
-    #[serde(default)]
-    pub(super) has_replay: bool,
+    /// The session being opened; `None` while the agent is not connected, and when the session is
+    /// open.
+    pub(super) loading: Option<UnclaimedSession>,
     /// The replay of the open session, which may go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replay: Option<OpenReplay>,
@@ -45,17 +41,21 @@ pub(super) struct OpenReplay {
 }
 
 impl StartingRun {
-    fn new(run: PendingRun, loading: Option<SessionNumber>, has_replay: bool) -> Self {
-        Self { run, loading, has_replay, replay: None }
+    fn new(run: PendingRun, loading: Option<UnclaimedSession>) -> Self {
+        Self { run, loading, replay: None }
     }
 }
 
-/// A session that is being continued for a run that was cancelled. The next run takes it: an agent
-/// would repeat the conversation once for each request.
+/// A session that is being opened before a run needs it, or for one that was cancelled. The next
+/// run takes it: an agent would repeat a conversation once for each request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct UnclaimedSession {
     pub(super) number: SessionNumber,
-    has_replay: bool,
+    /// Whether the agent repeats the conversation (`session/load`).
+    pub(super) has_replay: bool,
+    /// Whether it is a new session (`session/new`), and not a continued one.
+    #[serde(default)]
+    pub(super) is_new: bool,
 }
 
 impl Conversation {
@@ -120,10 +120,17 @@ impl Conversation {
         self.active.is_some() || self.starting.is_some()
     }
 
-    /// Returns the session that is being continued.
-    pub(super) fn continuing(&self) -> Option<SessionNumber> {
-        let unclaimed = self.unclaimed.map(|unclaimed| unclaimed.number);
-        self.starting.as_ref().and_then(|starting| starting.loading).or(unclaimed)
+    /// Returns the session that is being opened without an open run.
+    pub(super) fn opening(&self) -> Option<UnclaimedSession> {
+        self.starting.as_ref().and_then(|starting| starting.loading).or(self.unclaimed)
+    }
+
+    /// Replaces the session that is being opened without an open run.
+    pub(super) fn reopen_as(&mut self, number: SessionNumber) {
+        let loading = self.starting.as_mut().and_then(|starting| starting.loading.as_mut());
+        if let Some(opening) = loading.or(self.unclaimed.as_mut()) {
+            opening.number = number;
+        }
     }
 
     fn enqueue(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
@@ -206,7 +213,7 @@ impl Conversation {
         let continued = match &self.agent {
             AgentState::Connecting => {
                 self.known.insert(&run.request.input);
-                self.starting = Some(StartingRun::new(run, None, false));
+                self.starting = Some(StartingRun::new(run, None));
                 return Ok(Acceptance::Queued);
             }
             AgentState::Connected(features)
@@ -216,26 +223,27 @@ impl Conversation {
             }
             _ => None,
         };
-        let Some(origin) = continued else { return self.begin(run) };
-        self.known.insert(&run.request.input);
-        self.page.set_tools(&run.request.input);
-        let UnclaimedSession { number, has_replay } = match self.unclaimed.take() {
-            Some(unclaimed) => unclaimed,
-            None => {
+        let tools = run.request.input.tools.as_deref().unwrap_or_default();
+        let loading = match (self.unclaimed.take(), continued) {
+            (Some(unclaimed), _) => unclaimed,
+            (None, Some(origin)) => {
+                self.page.set_tools(tools);
                 let has_replay = matches!(origin, SessionOrigin::Load(_));
                 let number = self.open(origin, None, None, run.request.meta.clone());
-                UnclaimedSession { number, has_replay }
+                UnclaimedSession { number, has_replay, is_new: false }
             }
+            (None, None) => return self.begin(run),
         };
-        self.starting = Some(StartingRun::new(run, Some(number), has_replay));
+        self.page.set_tools(tools);
+        self.known.insert(&run.request.input);
+        self.starting = Some(StartingRun::new(run, Some(loading)));
         Ok(Acceptance::Queued)
     }
 
     /// Cancels the run that waits for the agent or for its session. It ends without them.
     pub(super) fn cancel_starting(&mut self, reason: CancelReason) {
         if let Some(mut starting) = self.starting.take() {
-            let has_replay = starting.has_replay;
-            self.unclaimed = starting.loading.map(|number| UnclaimedSession { number, has_replay });
+            self.unclaimed = starting.loading;
             starting.run.cancel.get_or_insert(reason);
             self.start_waiting(starting.run);
         }
@@ -243,15 +251,16 @@ impl Conversation {
 
     /// Handles that the session was continued: the waiting run begins.
     pub(super) fn handle_continued(&mut self, number: SessionNumber, opened: &mut Opened) {
+        let opening = self.opening();
         let starting = self.starting.take();
-        let unclaimed = self.unclaimed.take();
-        let has_replay = starting.as_ref().map(|starting| starting.has_replay);
-        let has_replay = has_replay.or(unclaimed.map(|unclaimed| unclaimed.has_replay));
+        self.unclaimed = None;
+        let has_replay = opening.is_some_and(|opening| opening.has_replay);
+        let is_new = opening.is_some_and(|opening| opening.is_new);
         let replay = core::mem::take(&mut opened.replay);
         // Without a run, the replay goes on until the next one begins.
         let silence = self.options.translator.times.replay;
         let waits = starting.is_none() || !silence.is_zero();
-        let continues = waits && has_replay == Some(true);
+        let continues = waits && has_replay;
         if !replay.is_empty() || continues {
             self.translator.begin_replay();
             self.translator.read_replay(replay.into_iter().map(|update| update.value));
@@ -259,19 +268,23 @@ impl Conversation {
         if !continues {
             self.translator.end_replay();
         }
-        if has_replay == Some(true) {
+        if has_replay {
             self.translator.handle_loaded();
         }
-        self.session = Some(OpenedSession::new(number, opened));
+        let session = OpenedSession::new(number, opened);
+        self.session = Some(OpenedSession { is_unused: is_new, ..session });
         self.show_commands(opened);
-        if let Some(remembered) = &self.remembered {
+        self.restore_settings();
+        if is_new {
+            self.handle_attempt_opened();
+        } else if let Some(remembered) = &self.remembered {
             self.memory.restore(remembered.memory());
         }
         if let Some(StartingRun { run, .. }) = starting {
             if continues {
                 let latest = self.now.saturating_add(Times::MAX_REPLAY);
                 let replay = OpenReplay { until: self.now, latest };
-                let starting = StartingRun::new(run, None, true);
+                let starting = StartingRun::new(run, None);
                 self.starting = Some(StartingRun { replay: Some(replay), ..starting });
                 self.extend_replay();
             } else {
@@ -308,16 +321,17 @@ impl Conversation {
 
     /// Handles that the session was not continued: the waiting run gets a new one.
     pub(super) fn handle_not_continued(&mut self, trouble: &Trouble) {
+        let is_new = self.opening().is_some_and(|opening| opening.is_new);
         let starting = self.starting.take();
         self.unclaimed = None;
         self.attached = None;
-        self.translator.forget_own_turn();
-        self.forget_remembered();
-        let why = match trouble {
-            Trouble::Refused(error) => reason(error),
-            Trouble::Failed(_, message) => message.clone(),
-        };
-        self.diagnose(ConversationDiagnostic::SessionLost(why));
+        self.end_session();
+        if is_new {
+            self.fail_preparation(trouble);
+        } else {
+            self.forget_remembered();
+            self.diagnose(ConversationDiagnostic::SessionLost(trouble.reason()));
+        }
         if let Some(starting) = starting {
             self.start_waiting(starting.run);
         }
@@ -327,7 +341,8 @@ impl Conversation {
     fn begin(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
         let PendingRun { request, cancel } = run;
         let whole = request.whole();
-        if self.session.is_none() {
+        let has_conversation = self.session.as_ref().is_some_and(|session| !session.is_unused);
+        if !has_conversation {
             self.memory.forget_session();
         }
         let RunRequest { input, meta, .. } = &request;
@@ -336,7 +351,7 @@ impl Conversation {
             return Ok(Acceptance::Again(run_id.clone()));
         }
         self.translator.end_replay();
-        let (sent, plan) = if self.session.is_none() {
+        let (sent, plan) = if !has_conversation {
             (&*whole, self.plan(&whole))
         } else {
             let own = self.plan(input);
@@ -370,7 +385,7 @@ impl Conversation {
         }
         let turn = PlannedTurn::of(plan);
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta.clone()));
-        self.page.set_tools(input);
+        self.page.set_tools(input.tools.as_deref().unwrap_or_default());
         match (begun, &turn) {
             (TurnStart::Prompt, Some(_)) => self.page.begin_turn(self.now),
             (TurnStart::Prompt | TurnStart::Ended, _) => {}
@@ -526,7 +541,7 @@ impl Conversation {
     pub(super) fn remember(&mut self) {
         let is_of_turn = self.options.rules.session == SessionScope::Turn;
         let remembered = match (&self.session, &self.remembered) {
-            (Some(session), _) if !is_of_turn => {
+            (Some(session), _) if !is_of_turn && !session.is_unused => {
                 Some(RememberedSession::new(session.id.clone(), self.memory.clone()))
             }
             (None, Some(remembered)) => Some(remembered.clone().with_cancelled(&self.memory)),

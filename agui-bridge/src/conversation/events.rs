@@ -90,8 +90,10 @@ impl Conversation {
     fn handle_update(&mut self, update: Update) {
         match update {
             Update::V1(update) => {
-                if let Some(session) = &mut self.session {
-                    session.handle_update(&update.update);
+                if let Some(session) = &mut self.session
+                    && session.handle_update(&update.update)
+                {
+                    self.settings.handle_agent_change(&session.settings);
                 }
                 self.requests.handle_update(&update.update);
                 if self.page.machine.handle_update(&update, self.now) == CallOwner::Agent {
@@ -110,8 +112,10 @@ impl Conversation {
                 }
             }
             Update::V2(update) => {
-                if let Some(session) = &mut self.session {
-                    session.handle_update_v2(&update.update);
+                if let Some(session) = &mut self.session
+                    && session.handle_update_v2(&update.update)
+                {
+                    self.settings.handle_agent_change(&session.settings);
                 }
                 let owner = self.page.machine.handle_update_v2(&update, self.now);
                 if owner == CallOwner::Agent {

@@ -22,7 +22,7 @@ impl Conversation {
         self.has_run = true;
         self.is_refused = begun == TurnStart::Ended;
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta));
-        self.page.set_tools(&input);
+        self.page.set_tools(input.tools.as_deref().unwrap_or_default());
         let joins = begun == TurnStart::Resumed;
         if joins {
             self.page.resume_turn(self.now);

@@ -22,6 +22,10 @@ use serde::{Deserialize, Serialize};
 pub struct ConversationOptions {
     /// Absolute path of the working folder of sessions.
     pub cwd: String,
+    /// Instructions for the model in each session; none by default. For an agent without
+    /// `systemPrompt` they are a text before the first prompt of a new session.
+    #[serde(default)]
+    pub system_prompt: Option<String>,
     /// MCP servers of each session. A server over a transport that the agent does not support is
     /// left out, with a [diagnostic](super::ConversationDiagnostic::ServerUnreachable).
     pub mcp_servers: Vec<McpServer>,
@@ -56,6 +60,7 @@ impl ConversationOptions {
     pub fn new(cwd: impl Into<String>) -> Self {
         Self {
             cwd: cwd.into(),
+            system_prompt: None,
             mcp_servers: Vec::new(),
             translator: Options::new(),
             rules: input::Rules::new(),
@@ -116,6 +121,8 @@ pub struct AgentFeatures {
     pub mcp_stdio: bool,
     /// Whether a session accepts a `systemPrompt`.
     pub system_prompt: bool,
+    /// Whether the agent supports `session/options`, and `configOptions` of session setup.
+    pub options: bool,
     /// MCP servers that the agent has refused in earlier sessions.
     pub refused: RefusedServers,
 }
@@ -135,6 +142,7 @@ impl From<&InitializeResponse> for AgentFeatures {
             mcp_sse: mcp.sse == Some(true),
             mcp_stdio: true,
             system_prompt: session.system_prompt.is_some(),
+            options: session.options.is_some(),
             refused: RefusedServers::default(),
         }
     }
@@ -161,6 +169,7 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
             mcp_sse: false,
             mcp_stdio: mcp.stdio.is_some(),
             system_prompt: session.system_prompt.is_some(),
+            options: session.options.is_some(),
             refused: RefusedServers::default(),
         }
     }

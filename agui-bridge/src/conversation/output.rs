@@ -6,7 +6,9 @@ use crate::{Answer, Response};
 use acp_types::client::RequestKey;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::elicitation::ElicitationAction;
-use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
+use acp_types::v1::session_config_options::{
+    InitialSessionConfigOption, SessionConfigId, SessionConfigOptionValue,
+};
 use acp_types::v1::session_modes::SessionModeId;
 use acp_types::v1::session_setup::{McpServer, SessionId};
 use agui_types::event::Event;
@@ -78,6 +80,14 @@ pub enum Command {
         /// Setting and value.
         setting: Setting,
     },
+    /// Asks the agent for the settings that a session would begin with (`session/options`).
+    /// [`handle_options`](super::Conversation::handle_options) takes the result.
+    AskOptions {
+        /// Key to pass in with the result.
+        key: SettingKey,
+        /// Absolute path of the session's working folder.
+        cwd: String,
+    },
     /// Releases a session: its turn is cancelled, its open requests are answered, later events are
     /// dropped, and it is closed if the agent supports `session/close`.
     Release(SessionNumber),
@@ -95,6 +105,9 @@ pub struct OpenSession {
     pub mcp_servers: Vec<McpServer>,
     /// Instructions for the model.
     pub system_prompt: Option<String>,
+    /// Initial values of config options, for an agent that accepts them.
+    #[serde(default)]
+    pub config_options: Vec<InitialSessionConfigOption>,
     /// `_meta` of the request.
     pub meta: Option<Meta>,
 }
@@ -174,6 +187,9 @@ pub enum Notice {
     QuestionAnswered(QuestionKey, ElicitationAction),
     /// A setting was changed or refused, once.
     SettingEnded(SettingKey, Result<(), SettingError>),
+    /// The session that was to be opened without a run is open, or cannot be opened for this
+    /// reason; see [`handle_preparation`](super::Conversation::handle_preparation).
+    Prepared(Result<(), String>),
     /// The agent works outside of a run: [`has_activity`](super::Conversation::has_activity) is
     /// `true` from now on, until a run begins.
     Activity,

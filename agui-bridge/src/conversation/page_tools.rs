@@ -5,10 +5,10 @@ use crate::frontend_tool::{
     Binding, FrontendToolOptions, FrontendTools, NewCall, Outcome, ToolMode,
 };
 use crate::input::MAX_QUEUED;
+use crate::json::Print;
 use crate::{Translator, conversation};
 use acp_types::v1::session_setup::{McpServer, SessionId};
 use agui_types::id::ToolCallId;
-use agui_types::input::RunAgentInput;
 use agui_types::tool::Tool;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeSet, VecDeque};
@@ -33,6 +33,9 @@ pub(super) struct PageToolsPart {
     replies: Replies,
     /// Transports of MCP that the agent does not accept.
     refused: RefusedServers,
+    /// Fingerprint of the tools when a session was opened last; `None` without tools.
+    #[serde(default)]
+    provided: Option<Print>,
 }
 
 /// Outcomes of calls that were not polled yet.
@@ -89,7 +92,25 @@ impl PageToolsPart {
             contextual: ContextualToolsStore::new(),
             replies: Replies::default(),
             refused: RefusedServers::default(),
+            provided: None,
         }
+    }
+
+    /// Returns whether the session that was opened last gives its agent access to the tools as they
+    /// are now.
+    pub(super) fn is_provided(&self) -> bool {
+        match &self.access {
+            conversation::PageTools::Contextual => self.provided == self.fingerprint(),
+            conversation::PageTools::Mcp { always, .. } => {
+                *always || self.provided.is_some() || self.tools.is_empty()
+            }
+            conversation::PageTools::Off => true,
+        }
+    }
+
+    fn fingerprint(&self) -> Option<Print> {
+        let text = serde_json::to_string(&self.tools).unwrap_or_default();
+        (!self.tools.is_empty()).then(|| Print::default().and(&text))
     }
 
     /// Returns the additions to a session of this agent.
@@ -98,6 +119,7 @@ impl PageToolsPart {
         features: &conversation::AgentFeatures,
         refused: RefusedServers,
     ) -> Provision {
+        self.provided = self.fingerprint();
         let mut features = features.clone();
         features.remove_transports(self.refused.and(features.refused).and(refused));
         match &self.access {
@@ -129,10 +151,9 @@ impl PageToolsPart {
     }
 
     /// Sets the tools of an input, for sessions opened from now on.
-    pub(super) fn set_tools(&mut self, input: &RunAgentInput) {
-        let tools = input.tools.clone().unwrap_or_default();
+    pub(super) fn set_tools(&mut self, tools: &[Tool]) {
         if tools != self.tools {
-            self.tools = tools;
+            self.tools = tools.to_vec();
             self.replies.notices.push_back(Notice::ToolsChanged);
         }
     }

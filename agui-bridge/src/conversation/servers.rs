@@ -1,7 +1,7 @@
 //! Sessions that an agent refuses because of MCP servers, or in which its first prompt fails
 //! because of them: they are opened with the page's server over another transport, then without it;
 //! and in the same way without the configured servers.
-use super::active::{PlannedTurn, Stage};
+use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin};
 use super::refused_servers::RefusedServers;
 use super::session::AgentState;
@@ -70,10 +70,11 @@ impl Conversation {
     /// reason, or the session had no server.
     pub(super) fn reopen(&mut self, error: &CallError) -> bool {
         let CallError::Answered(error) = error else { return false };
-        let Some(Stage::Opening { .. }) = self.active.as_ref().map(|active| &active.stage) else {
+        let is_for_run = self.active.as_ref().is_some_and(ActiveRun::is_opening);
+        if !is_for_run && !self.opening().is_some_and(|opening| opening.is_new) {
             // The run was cancelled, or waits for `session/load`.
             return false;
-        };
+        }
         let attempt = self.attempt.take().filter(|it| it.server.is_some() || it.has_configured);
         attempt.and_then(|attempt| self.open_without(attempt, error)).is_some()
     }
@@ -126,6 +127,8 @@ impl Conversation {
         let number = SessionNumber(self.sessions);
         if let Some(Stage::Opening { session, .. }) = self.active.as_mut().map(|it| &mut it.stage) {
             *session = number;
+        } else {
+            self.reopen_as(number);
         }
         self.attached = Some(number);
         let has_failed_prompt = attempt.has_failed_prompt;

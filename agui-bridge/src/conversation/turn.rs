@@ -5,7 +5,8 @@ use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting}
 use super::refused_servers::RefusedServers;
 use super::servers::OpenAttempt;
 use super::session::{AgentState, OpenedSession, continued};
-use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
+use super::session_settings::config_value;
+use super::{Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::Failure;
 use crate::input::{SessionScope, SessionStep};
@@ -31,18 +32,25 @@ impl Conversation {
         if let Some(trouble) = self.agent_trouble() {
             return self.trouble(trouble);
         }
-        let is_new = matches!(turn.step, SessionStep::New { .. });
         let fork = match (&turn.step, &self.session) {
             (SessionStep::Fork, Some(session)) => Some(session.id.clone()),
             _ => None,
         };
-        if is_new || fork.is_some() {
-            if self.session.is_some() {
+        let is_unused = self.session.as_ref().is_some_and(|session| session.is_unused);
+        let is_usable = is_unused && self.is_usable_for(&turn);
+        let needs_other = match &turn.step {
+            SessionStep::New { .. } => !is_usable,
+            SessionStep::Fork => fork.is_some(),
+            SessionStep::Attach => is_unused,
+            SessionStep::Keep => false,
+        };
+        if needs_other {
+            if self.session.is_some() && !is_unused {
                 self.forget_remembered();
             }
             self.release();
         }
-        if self.session.is_some() {
+        if self.session.is_some() && !is_usable {
             return self.prompt(turn);
         }
         let is_known = match &turn.step {
@@ -57,6 +65,9 @@ impl Conversation {
             let is_new = matches!(turn.step, SessionStep::New { .. });
             self.translator.handle_new_session(is_new && self.options.rules.transcript_bytes > 0);
         }
+        if is_usable {
+            return self.prompt(turn);
+        }
         let attached = turn.forwarded.session_id.clone();
         let origin = self.origin(&turn.step, fork, attached);
         let system_prompt = match &turn.step {
@@ -67,6 +78,14 @@ impl Conversation {
         let session = self.open(origin, system_prompt, turn.forwarded.cwd.clone(), meta);
         self.set_stage(Stage::Opening { session, turn });
         self.translator.set_opening(true);
+    }
+
+    /// Returns whether the session that was opened before the first run is as one opened for this
+    /// turn would be.
+    fn is_usable_for(&self, turn: &PlannedTurn) -> bool {
+        let is_elsewhere = turn.forwarded.cwd.as_ref().is_some_and(|it| *it != self.options.cwd);
+        let has_no_instructions = turn.step == SessionStep::New { system_prompt: None };
+        has_no_instructions && !is_elsewhere && self.page.is_provided()
     }
 
     fn origin(
@@ -110,15 +129,33 @@ impl Conversation {
         let mcp_servers = configured.into_iter().chain(provision.servers).collect();
         let cwd = cwd.unwrap_or_else(|| self.options.cwd.clone());
         let meta = meta_of(&members);
-        let open = OpenSession { origin, cwd, mcp_servers, system_prompt, meta };
+        let config_options = self.initial_options();
+        let system_prompt = self.instructions(system_prompt);
+        let open = OpenSession { origin, cwd, mcp_servers, system_prompt, config_options, meta };
         let has_servers = has_configured || server.is_some();
         self.attempt = has_servers.then(|| OpenAttempt::new(open.clone(), server, has_configured));
         self.commands.push_back(Command::Open(number, Box::new(open)));
         number
     }
 
+    /// Returns the instructions for a session, if its agent accepts them: those of the program,
+    /// then those of the input.
+    fn instructions(&self, of_input: Option<String>) -> Option<String> {
+        let AgentState::Connected(features) = &self.agent else { return of_input };
+        let of_program = self.options.system_prompt.clone().filter(|_| features.system_prompt);
+        let texts: Vec<_> = of_program.into_iter().chain(of_input).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// Returns the instructions of the program, if they have to be a part of the first prompt.
+    fn instructions_in_prompt(&self) -> Option<ContentBlock> {
+        let has_feature = matches!(&self.agent, AgentState::Connected(it) if it.system_prompt);
+        let instructions = self.options.system_prompt.as_deref().filter(|_| !has_feature);
+        instructions.map(ContentBlock::from)
+    }
+
     pub(super) fn handle_opened(&mut self, number: SessionNumber, mut opened: Opened) {
-        if self.continuing() == Some(number) {
+        if self.opening().is_some_and(|opening| opening.number == number) {
             return self.handle_continued(number, &mut opened);
         }
         if self.session.is_some() {
@@ -130,8 +167,10 @@ impl Conversation {
             return self.release();
         };
         let stage = core::mem::replace(&mut active.stage, Stage::Working);
-        self.session = Some(OpenedSession::new(number, &opened));
+        let is_unused = matches!(&stage, Stage::Opening { turn, .. } if turn.step.is_new_session());
+        self.session = Some(OpenedSession { is_unused, ..OpenedSession::new(number, &opened) });
         self.show_commands(&opened);
+        self.restore_settings();
         self.translator.set_opening(false);
         self.handle_attempt_opened();
         if let Stage::Opening { turn, .. } = stage {
@@ -160,10 +199,11 @@ impl Conversation {
         if self.session.is_some() || self.reopen(error) {
             return;
         }
-        let is_continued = self.continuing().is_some();
+        let opening = self.opening();
+        let is_continued = opening.is_some_and(|opening| !opening.is_new);
         let method = if is_continued { "session/load" } else { "session/new" };
         let trouble = Trouble::of(method, error, Failure::AgentTimeout, &self.options.sign_in);
-        if is_continued {
+        if opening.is_some() {
             return self.handle_not_continued(&trouble);
         }
         self.trouble(trouble);
@@ -176,6 +216,7 @@ impl Conversation {
     fn prompt(&mut self, mut turn: PlannedTurn) {
         let Some(session) = &mut self.session else { return };
         session.has_turn = true;
+        let is_first = core::mem::take(&mut session.is_unused);
         let number = session.number;
         let id = session.id.clone();
         self.page.offer_contextual(&id);
@@ -184,7 +225,9 @@ impl Conversation {
         if let Some(attempt) = &mut self.attempt {
             attempt.set_turn(&turn);
         }
-        let PlannedTurn { prompt, forwarded, .. } = turn;
+        let PlannedTurn { mut prompt, forwarded, .. } = turn;
+        let instructions = self.instructions_in_prompt().filter(|_| is_first);
+        prompt.blocks.splice(..0, instructions);
         let mut settings = Vec::new();
         settings.extend(forwarded.mode.as_deref().map(|mode| Setting::Mode(mode.into())));
         for (config, value) in &forwarded.config {
@@ -194,7 +237,7 @@ impl Conversation {
             }
         }
         let form = |setting| match &self.session {
-            Some(session) => session.form_of(setting),
+            Some(session) => session.settings.form_of(setting),
             None => setting,
         };
         let set = |setting| Command::Set { session: number, key: None, setting: form(setting) };
@@ -409,6 +452,7 @@ impl Conversation {
         self.begin_input(now);
         let is_shutdown = matches!(trouble, Trouble::Failed(Failure::GatewayShutdown, _));
         self.agent = AgentState::Lost(trouble.clone());
+        self.settings.forget_offered();
         self.attached = None;
         self.end_session();
         self.page.machine.handle_turn_end();

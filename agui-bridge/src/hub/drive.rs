@@ -1,9 +1,11 @@
 //! Data flow between the connection of a hub, its conversations and the program.
 use super::threads::ThreadNumber;
-use super::version::{open_request, prompt, set, speaks_v2};
-use super::{Hub, HubEvent, Login};
+use super::version::{ask_options, open_request, prompt, set, speaks_v2};
+use super::{Hub, HubEvent, Login, SettingCall};
 use crate::Failure;
-use crate::conversation::{AgentFeatures, Command, Notice, SettingError, Trouble, options_of};
+use crate::conversation::{
+    AgentFeatures, Command, Notice, SessionSettings, SettingError, Trouble, options_of,
+};
 use acp_types::client::{
     AgentNotification, AgentResponse, CallError, CallKey, CloseReason, Connection, Event,
     InitializeResponse, Initialized, Received, SessionEvent, SessionKey, TurnError, Update,
@@ -13,11 +15,13 @@ use acp_types::v1::dispatch::{
 };
 use acp_types::v1::elicitation::CompleteElicitationNotification;
 use acp_types::v1::prompt_turn::SessionUpdate;
+use acp_types::v1::session_config_options::SessionConfigOption;
 use acp_types::v2::dispatch::{
     AgentNotification as AgentNotificationV2, AgentResponse as AgentResponseV2,
 };
 use alloc::boxed::Box;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 impl Hub {
@@ -139,25 +143,25 @@ impl Hub {
             // Neither a setting nor a login: a call of the program.
             return self.events.push_back(HubEvent::CallEnded(key, ended));
         };
-        let ended = match ended {
-            Ok(response) => Ok(match response.value {
-                AgentResponse::V1(AgentResponseV1::SetSessionConfigOptionResponse(response)) => {
-                    Some(response.config_options)
-                }
-                AgentResponse::V2(AgentResponseV2::SetSessionConfigOptionResponse(response)) => {
-                    Some(options_of(&response.config_options))
-                }
-                _ => None,
-            }),
-            Err(CallError::Answered(error) | CallError::AuthRequired { error, .. }) => {
-                Err(SettingError::Refused(error))
+        let ended = ended.map(|response| response.value).map_err(|error| match error {
+            CallError::Answered(error) | CallError::AuthRequired { error, .. } => {
+                SettingError::Refused(error)
             }
-            Err(error) => Err(SettingError::Failed(error.to_string())),
-        };
-        if let (Some(setting), Some(thread)) = (setting, self.threads.get_mut(number)) {
-            thread.conversation.handle_setting_ended(setting, ended, now);
-            self.settle(number, now);
+            error => SettingError::Failed(error.to_string()),
+        });
+        let Some(thread) = self.threads.get_mut(number) else { return };
+        match setting {
+            SettingCall::Set(Some(key)) => {
+                let ended = ended.map(|response| changed_options(&response));
+                thread.conversation.handle_setting_ended(key, ended, now);
+            }
+            SettingCall::Set(None) => {}
+            SettingCall::Options(key) => {
+                let ended = ended.map(|response| offered_settings(&response));
+                thread.conversation.handle_options(key, ended, now);
+            }
         }
+        self.settle(number, now);
     }
 
     fn lose_connection(&mut self, reason: CloseReason, now: Duration) {
@@ -241,7 +245,11 @@ impl Hub {
                 let Some(session) = session.map(ToString::to_string) else { return };
                 let call = set(&session, setting, speaks_v2(connection));
                 let call = connection.call(call, now);
-                self.setting.insert(call, (number, key));
+                self.setting.insert(call, (number, SettingCall::Set(key)));
+            }
+            Command::AskOptions { key, cwd } => {
+                let call = connection.call(ask_options(&cwd, speaks_v2(connection)), now);
+                self.setting.insert(call, (number, SettingCall::Options(key)));
             }
             Command::Release(_) => {
                 if let Some(key) = self.threads.attach(number, None)
@@ -266,6 +274,32 @@ impl Hub {
         features.mcp_stdio &= self.options.agent_is_local;
         features.refused = self.refused_servers;
         features
+    }
+}
+
+/// Returns all options of a session after a change of one, if the agent responds with them.
+fn changed_options(response: &AgentResponse) -> Option<Vec<SessionConfigOption>> {
+    match response {
+        AgentResponse::V1(AgentResponseV1::SetSessionConfigOptionResponse(response)) => {
+            Some(response.config_options.clone())
+        }
+        AgentResponse::V2(AgentResponseV2::SetSessionConfigOptionResponse(response)) => {
+            Some(options_of(&response.config_options))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the settings that a session would begin with.
+fn offered_settings(response: &AgentResponse) -> SessionSettings {
+    match response {
+        AgentResponse::V1(AgentResponseV1::SessionOptionsResponse(response)) => {
+            SessionSettings::from(&**response)
+        }
+        AgentResponse::V2(AgentResponseV2::SessionOptionsResponse(response)) => {
+            SessionSettings::from(&**response)
+        }
+        _ => SessionSettings::default(),
     }
 }
 

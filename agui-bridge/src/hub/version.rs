@@ -4,11 +4,12 @@ use acp_types::client::{Call, Connection, Open, Prompt, PromptContent};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v1::session_config_options::{
-    SessionConfigOptionValue, SetSessionConfigOptionRequest,
+    InitialSessionConfigOption, SessionConfigOptionValue, SetSessionConfigOptionRequest,
 };
 use acp_types::v1::session_modes::SetSessionModeRequest;
 use acp_types::v1::session_setup::{
     ForkSessionRequest, LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest,
+    SessionOptionsRequest,
 };
 use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
 use acp_types::v2::session_config_options as options_v2;
@@ -52,23 +53,35 @@ pub(super) fn set(session: &str, setting: Setting, is_v2: bool) -> Call {
     }
 }
 
+/// Returns the call that asks for the settings of a session to come, in the agent's version.
+pub(super) fn ask_options(cwd: &str, is_v2: bool) -> Call {
+    if is_v2 {
+        Call::new(&v2::SessionOptionsRequest::new(cwd))
+    } else {
+        Call::new(&SessionOptionsRequest::new(cwd))
+    }
+}
+
 /// Returns the request for a session, in the agent's version.
 pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
-    let OpenSession { origin, cwd, mcp_servers, system_prompt, meta } = open;
+    let OpenSession { origin, cwd, mcp_servers, system_prompt, config_options, meta } = open;
     let system_prompt = system_prompt
         .map(|text| Box::new(SystemPrompt::new(SystemPromptMode::Append, [text.into()])));
-    // Version 2 writes servers in another form.
+    // Version 2 writes servers and options in another form.
     let servers = if is_v2 { Vec::new() } else { mcp_servers.clone() };
+    let options = (!is_v2 && !config_options.is_empty()).then(|| config_options.clone());
     let open = match origin {
         SessionOrigin::New => {
             let mut request = NewSessionRequest::new(cwd, servers);
             request.system_prompt = system_prompt;
+            request.config_options = options;
             request.meta = meta;
             Open::from(request)
         }
         SessionOrigin::Load(id) => {
             let mut request = LoadSessionRequest::new(id, cwd, servers);
             request.system_prompt = system_prompt;
+            request.config_options = options;
             request.meta = meta;
             Open::from(request)
         }
@@ -76,6 +89,7 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
             let mut request = ResumeSessionRequest::new(id, cwd);
             request.mcp_servers = Some(servers);
             request.system_prompt = system_prompt;
+            request.config_options = options;
             request.meta = meta;
             Open::from(request)
         }
@@ -83,32 +97,53 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
             let mut request = ForkSessionRequest::new(id, cwd);
             request.mcp_servers = Some(servers);
             request.system_prompt = system_prompt;
+            request.config_options = options;
             request.meta = meta;
             Open::from(request)
         }
     };
-    if is_v2 { open_v2(open, &mcp_servers) } else { open }
+    if is_v2 { open_v2(open, &mcp_servers, &config_options) } else { open }
 }
 
 /// Returns the same request in version 2 with these servers, if it has an equivalent.
-fn open_v2(open: Open, servers: &[McpServer]) -> Open {
+fn open_v2(open: Open, servers: &[McpServer], options: &[InitialSessionConfigOption]) -> Open {
     let servers = || Some(servers.iter().filter_map(McpServer::in_v2).collect());
+    let options =
+        || (!options.is_empty()).then(|| options.iter().filter_map(option_in_v2).collect());
     let v2 = match &open {
         Open::New(request) => in_v2(&**request).map(|mut it: v2::NewSessionRequest| {
             it.mcp_servers = servers();
+            it.config_options = options();
             Open::NewV2(Box::new(it))
         }),
         Open::Resume(request) => in_v2(&**request).map(|mut it: v2::ResumeSessionRequest| {
             it.mcp_servers = servers();
+            it.config_options = options();
             Open::ResumeV2(Box::new(it))
         }),
         Open::Fork(request) => in_v2(&**request).map(|mut it: v2::ForkSessionRequest| {
             it.mcp_servers = servers();
+            it.config_options = options();
             Open::ForkV2(Box::new(it))
         }),
         _ => None,
     };
     v2.unwrap_or(open)
+}
+
+fn option_in_v2(
+    option: &InitialSessionConfigOption,
+) -> Option<options_v2::InitialSessionConfigOption> {
+    let value = match &option.value {
+        SessionConfigOptionValue::ValueId(value) => {
+            options_v2::SessionConfigOptionValue::Id(value.clone())
+        }
+        SessionConfigOptionValue::Boolean(value) => {
+            options_v2::SessionConfigOptionValue::Boolean(value.clone())
+        }
+        _ => return None,
+    };
+    Some(options_v2::InitialSessionConfigOption::new(option.config_id.as_str(), value))
 }
 
 /// Converts a value into the version 2 type with the same JSON text.

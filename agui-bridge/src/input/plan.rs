@@ -57,6 +57,12 @@ pub enum SessionStep {
     Attach,
 }
 
+impl SessionStep {
+    pub(crate) fn is_new_session(&self) -> bool {
+        matches!(self, Self::New { .. })
+    }
+}
+
 impl SessionMemory {
     /// Plans the actions for an input, for an agent with these capabilities. The memory changes
     /// only when the plan is [accepted](Self::accept). `waits` returns whether a call waits for its

@@ -9,6 +9,7 @@ use serde_json::json;
 use std::time::Duration;
 
 mod cancelled;
+mod preparation;
 mod questions;
 mod replays;
 mod sessions;

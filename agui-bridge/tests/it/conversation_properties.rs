@@ -42,6 +42,10 @@ enum Op {
     TakeBack(u8),
     Set,
     SetEnded(u8),
+    /// Whether the page has tools.
+    Prepare(bool),
+    /// Whether the agent names the settings of a session.
+    Options(bool),
     Wait(u16),
 }
 
@@ -108,6 +112,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => any::<u8>().prop_map(Op::TakeBack),
         1 => Just(Op::Set),
         1 => any::<u8>().prop_map(Op::SetEnded),
+        2 => any::<bool>().prop_map(Op::Prepare),
+        1 => any::<bool>().prop_map(Op::Options),
         4 => select(vec![0, 50, 100, 1_000, 11_000]).prop_map(Op::Wait),
     ]
 }
@@ -175,6 +181,17 @@ struct World {
     calls: BTreeSet<ToolCallId>,
     questions: BTreeSet<QuestionKey>,
     settings: BTreeSet<SettingKey>,
+    /// Changes of settings that the conversation repeats.
+    repeated: BTreeSet<SettingKey>,
+    /// Whether the agent has accepted the mode of the user, and has not changed it itself since.
+    has_choice: bool,
+    /// Whether the session has begun with another mode, and whether that of the user was sent.
+    is_other: bool,
+    is_set: bool,
+    /// The open request for the settings of a session.
+    asked_options: Option<SettingKey>,
+    /// Whether a preparation has not ended.
+    is_preparing: bool,
     /// Number of numbered texts.
     said: usize,
     /// The texts of all runs.
@@ -203,6 +220,12 @@ impl World {
             calls: BTreeSet::new(),
             questions: BTreeSet::new(),
             settings: BTreeSet::new(),
+            repeated: BTreeSet::new(),
+            has_choice: false,
+            is_other: false,
+            is_set: false,
+            asked_options: None,
+            is_preparing: false,
             said: 0,
             shown: String::new(),
             out: Vec::new(),

@@ -37,6 +37,10 @@ impl World {
                 }
                 Notice::QuestionAnswered(key, _) => self.questions.retain(|open| *open != key),
                 Notice::SettingEnded(key, _) => prop_assert!(self.settings.remove(&key)),
+                Notice::Prepared(_) => {
+                    prop_assert!(self.is_preparing, "a preparation ends once");
+                    self.is_preparing = false;
+                }
                 _ => {}
             }
         }
@@ -49,12 +53,16 @@ impl World {
             Command::Open(session, _) => {
                 prop_assert_eq!(self.attached, None);
                 self.attached = Some(*session);
+                self.is_other = false;
+                self.is_set = false;
                 self.is_open = false;
                 self.has_turn = false;
             }
             Command::Prompt { session, .. } => {
                 prop_assert_eq!(self.attached, Some(*session));
                 prop_assert!(self.is_open && !self.has_turn);
+                let keeps_choice = !self.has_choice || !self.is_other || self.is_set;
+                prop_assert!(keeps_choice, "the mode of the user is set before the prompt");
                 self.has_turn = true;
             }
             Command::Cancel { session, .. } => {
@@ -67,7 +75,15 @@ impl World {
                     !matches!(reply, AgentReply::Result(result) if result.as_str().is_empty())
                 );
             }
-            Command::Set { session, .. } => prop_assert_eq!(self.attached, Some(*session)),
+            Command::Set { session, key, .. } => {
+                prop_assert_eq!(self.attached, Some(*session));
+                self.is_set = true;
+                self.repeated.extend(key.filter(|key| !self.settings.contains(key)));
+            }
+            Command::AskOptions { key, .. } => {
+                prop_assert!(self.attached.is_none(), "there is a session to ask");
+                self.asked_options = Some(*key);
+            }
             Command::Release(session) => {
                 prop_assert_eq!(self.attached, Some(*session));
                 self.left = self.attached;
@@ -160,6 +176,7 @@ impl World {
         }
         prop_assert_eq!(&self.calls, &BTreeSet::new());
         prop_assert_eq!(&self.questions, &BTreeSet::new());
+        prop_assert!(!self.is_preparing, "each preparation ends");
         if self.begun == 0 {
             return Ok(());
         }

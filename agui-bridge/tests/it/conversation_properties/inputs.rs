@@ -5,13 +5,32 @@ use acp_types::client::{
     CallError, Received, RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey,
 };
 use acp_types::v1::elicitation::ElicitationSchema;
+use acp_types::v1::prompt_turn::SessionUpdate;
 use agui_bridge::CancelReason;
-use agui_bridge::conversation::{Acceptance, AgentFeatures, Setting, ToolQuestion, UserAnswer};
+use agui_bridge::conversation::{
+    Acceptance, AgentFeatures, Setting, SettingError, ToolQuestion, UserAnswer,
+};
 use agui_bridge::frontend_tool::{NewCall, ToolResult};
 use agui_bridge::{Failure, PermissionAnswer};
 
 /// Number of runs that may be due one after the other: the open one and those that wait.
 const MAX_EXPIRIES: usize = 4;
+
+fn modes() -> Value {
+    json!({"currentModeId": "ask", "availableModes": [
+        {"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]})
+}
+
+/// Returns whether an update of the agent may replace a choice of the user.
+fn changes_settings(update: &Update) -> bool {
+    match update {
+        Update::V1(update) => matches!(
+            update.update,
+            SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_)
+        ),
+        _ => true,
+    }
+}
 
 fn pick<T>(from: &[T], nth: u8) -> Option<&T> {
     from.get(usize::from(nth) % from.len().max(1))
@@ -62,6 +81,7 @@ impl World {
                 features.fork = flags & 4 > 0;
                 features.mcp_http = flags & 8 > 0;
                 features.mcp_stdio = flags & 8 > 0;
+                features.options = flags & 16 > 0;
                 self.thread.handle_connected(features, now);
             }
             Op::Connecting => self.thread.handle_connecting(now),
@@ -122,9 +142,25 @@ impl World {
                 self.settings.extend(self.thread.handle_setting(Setting::Mode("code".into()), now));
             }
             Op::SetEnded(nth) => {
-                let settings: Vec<_> = self.settings.iter().copied().collect();
+                let settings: Vec<_> = self.settings.union(&self.repeated).copied().collect();
                 if let Some(key) = pick(&settings, *nth) {
+                    self.has_choice = true;
+                    self.repeated.remove(key);
                     self.thread.handle_setting_ended(*key, Ok(None), now);
+                }
+            }
+            Op::Prepare(tools) => {
+                let tools = self.input(0, 0, 0, *tools).tools.unwrap_or_default();
+                self.is_preparing = true;
+                self.thread.handle_preparation(&tools, now);
+            }
+            Op::Options(are_named) => {
+                if let Some(key) = self.asked_options.take() {
+                    let settings =
+                        serde_json::from_value(json!({"modes": modes(), "configOptions": []}));
+                    let failed = SettingError::Failed("no".into());
+                    let options = are_named.then(|| settings.unwrap()).ok_or(failed);
+                    self.thread.handle_options(key, options, now);
                 }
             }
             Op::Wait(time) => {
@@ -199,6 +235,12 @@ impl World {
         let is_opened = matches!(event, SessionEvent::Opened(_));
         let is_ended = matches!(event, SessionEvent::Refused(_));
         if is_current {
+            if is_opened && !self.is_open {
+                self.is_other = matches!(happening, ScriptStep::Opened(true));
+            }
+            if matches!(&event, SessionEvent::Update(update) if changes_settings(&update.value)) {
+                self.has_choice = false;
+            }
             self.is_open |= is_opened;
             if is_ended && !self.is_open {
                 self.attached = None;
@@ -220,7 +262,7 @@ impl World {
         let params = json!({"sessionId": "s"});
         match happening {
             ScriptStep::Opened(has_modes) => {
-                let modes = json!({"modes": {"currentModeId": "ask", "availableModes": []}});
+                let modes = json!({ "modes": modes() });
                 opened("s", if *has_modes { &modes } else { &Value::Null })
             }
             ScriptStep::Refused(how) => SessionEvent::Refused(match how {
