@@ -54,7 +54,7 @@ pub(crate) struct Agent {
     pub(crate) sessions: Rc<RefCell<BTreeMap<SessionId, Session>>>,
     pub(crate) has_terminal: Cell<bool>,
     pub(crate) shows_forms: Cell<bool>,
-    shows: Cell<ShownUpdates>,
+    pub(crate) shows: Cell<ShownUpdates>,
 }
 
 #[async_trait::async_trait(?Send)]
@@ -71,6 +71,7 @@ impl v1::LocalAgent for Agent {
             notices: session.is_some_and(|session| session.notices.is_some()),
             compactions: session.is_some_and(|session| session.compaction.is_some()),
             subagents: client.is_some_and(|client| client.subagents.is_some()),
+            suggestions: session.is_some_and(|session| session.prompt_suggestions.is_some()),
         });
         let elicitation = client.and_then(|client| client.elicitation.as_ref());
         self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));

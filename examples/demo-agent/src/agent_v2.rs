@@ -44,6 +44,13 @@ impl v2::LocalAgent for Agent {
     ) -> Result<InitializeResponse, ErrorObject> {
         let elicitation = request.capabilities.as_ref().and_then(|it| it.elicitation.as_ref());
         self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));
+        let session = request.capabilities.as_ref().and_then(|it| it.session.as_ref());
+        self.shows.set(ShownUpdates {
+            notices: true,
+            compactions: true,
+            subagents: true,
+            suggestions: session.is_some_and(|session| session.prompt_suggestions.is_some()),
+        });
         let mut prompt = PromptCapabilities::new();
         prompt.image = Some(PromptImageCapabilities::new());
         prompt.embedded_context = Some(PromptEmbeddedContextCapabilities::new());
@@ -73,7 +80,7 @@ impl v2::LocalAgent for Agent {
             page,
             cwd: request.cwd.to_string(),
             has_terminal: false,
-            shows: ShownUpdates { notices: true, compactions: true, subagents: true },
+            shows: self.shows.get(),
             shows_forms: self.shows_forms.get(),
             asks: true,
             ids: 0,

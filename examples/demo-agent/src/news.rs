@@ -7,6 +7,7 @@ use crate::tools::{raw, start, status, text, update};
 use crate::updates;
 use acp_types::v1::compaction::{CompactionStatus, CompactionSummaryChunk, CompactionUpdate};
 use acp_types::v1::notices::{Notice, NoticeSeverity};
+use acp_types::v1::prompt_suggestions::{PromptSuggestion, PromptSuggestionsUpdate};
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::subagents::{
@@ -85,6 +86,18 @@ pub(crate) fn notice(scene: &mut Scene) -> Vec<Step> {
     notice.description = Some("Answers may take longer than usual.".to_owned());
     let mut steps = vec![Step::Update(SessionUpdate::Notice(notice))];
     steps.extend(say(scene, "You have been warned. "));
+    steps
+}
+
+/// Prompts for the user to choose from.
+pub(crate) fn suggest(scene: &mut Scene) -> Vec<Step> {
+    if !scene.shows.suggestions {
+        return say(scene, "You show no suggestions, so I make none. ");
+    }
+    let suggestions = ["hello", "make a plan"].map(|text| PromptSuggestion::new([text.into()]));
+    let update = PromptSuggestionsUpdate::new(suggestions);
+    let mut steps = say(scene, "You could go on with one of these. ");
+    steps.push(Step::Update(SessionUpdate::PromptSuggestionsUpdate(update)));
     steps
 }
 

@@ -105,12 +105,13 @@ pub(crate) fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, message)
 }
 
-/// What a client shows. In version 2 each client shows all of it.
+/// What a client shows. In version 2 each client shows all of it but suggestions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ShownUpdates {
     pub(crate) notices: bool,
     pub(crate) compactions: bool,
     pub(crate) subagents: bool,
+    pub(crate) suggestions: bool,
 }
 
 /// The context of a turn: the facts about the session that words may use.
@@ -123,7 +124,7 @@ pub(crate) struct Scene {
     pub(crate) cwd: String,
     /// The client runs commands for agents.
     pub(crate) has_terminal: bool,
-    /// The client shows notices, compactions and subagents.
+    /// The updates that the client shows.
     pub(crate) shows: ShownUpdates,
     /// The client shows forms.
     pub(crate) shows_forms: bool,

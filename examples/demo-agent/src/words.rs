@@ -33,6 +33,7 @@ pub(crate) const WORDS: &[Word] = &[
     word("later", "works again after the turn, without a prompt", news::later),
     word("compact", "compacts its context, if the client shows that", news::compact),
     word("notice", "sends a notice, if the client shows notices", news::notice),
+    word("suggest", "suggests what to say next, if the client shows that", news::suggest),
     word("delegate", "starts a subagent, if the client shows subagents", news::delegate),
     word("image", "sends an image", talk::image),
     word("link", "sends a link to a resource", talk::link),
