@@ -17,6 +17,7 @@ import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
 import { actionsOn } from "./turn-actions.js";
 import { draftOf } from "./user-content.js";
+import { promptsOf } from "./view-prompts.js";
 
 /** @import { AgUiEvent } from "./events.js" */
 /** @import { Answer } from "./questions.js" */
@@ -34,6 +35,7 @@ import { draftOf } from "./user-content.js";
  * @property {import("./view-header.js").HeaderView} header
  * @property {import("./agent-words.js").AgentWords} words
  * @property {import("./view-timeline.js").TimelineView} timeline
+ * @property {import("./view-prompts.js").PromptsView} prompts
  * @property {(why: string, done: () => void) => HTMLElement} login Creates the card to sign in to the agent.
  * @property {() => void} ended Called when a run has ended.
  * @property {(events: string, threadId: string) => void} showDetails
@@ -54,6 +56,8 @@ export class Chat {
   #interrupts = new Interrupts();
   #tools;
   #events = new EventCounter();
+  /** What the agent suggests to say next. @type {string[]} */
+  #prompts = [];
 
   /**
    * @param {ChatParts} parts
@@ -190,6 +194,8 @@ export class Chat {
    */
   #begin(id, asked, message, connect) {
     const { send, announcer } = this.#parts;
+    this.#prompts = [];
+    this.#parts.prompts.clear();
     const active = new ActiveRun(id, asked, {
       send,
       agent: this.#agent,
@@ -239,6 +245,7 @@ export class Chat {
     const changes = reduce(this.thread, event);
     for (const change of changes) {
       if (change.kind === "custom" && change.name === "acp.commands") this.#parts.words.update(change.value);
+      else if (change.kind === "custom" && change.name === "acp.suggestions") this.#prompts = promptsOf(change.value);
       else if (change.kind === "custom") this.#parts.header.update(change.name, change.value);
       else if (change.kind === "tool-arguments" && runsAtOnce(change.call)) void this.#tools.runAtOnce(active, change.call);
     }
@@ -275,7 +282,11 @@ export class Chat {
     this.#parts.announcer.flush();
     if (pending.length === 0 && !needsLogin) this.#parts.announcer.say(announcement(end));
     this.composer?.setState(this.restingState);
-    if (this.restingState === "idle") this.composer?.endRun(end.kind === "finished");
+    if (this.restingState === "idle") {
+      this.composer?.endRun(end.kind === "finished");
+      // The composer may have sent a message that has waited.
+      if (this.#run === null) this.#parts.prompts.show(this.#prompts);
+    }
     this.#parts.ended();
   }
 

@@ -17,14 +17,16 @@ import { Address } from "./address.js";
 import { History } from "./history.js";
 import { HistoryView } from "./view-history.js";
 import { forget, held } from "./store.js";
-import { acceptedFiles, sessionSettings } from "./requests.js";
+import { acceptedFiles, openSession, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
 import { DetailsView } from "./view-details.js";
 import { HeaderView } from "./view-header.js";
 import { contentOf } from "./user-content.js";
 import { LoginView } from "./view-login.js";
+import { PromptsView } from "./view-prompts.js";
 import { SettingsView } from "./view-settings.js";
 import { ServersView } from "./view-servers.js";
+import { pageTools } from "./tools.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
@@ -71,6 +73,11 @@ const welcome = new WelcomeView(byId("first-screen"), {
   commands: (agent) => words.commandsOf(agent),
 });
 
+const prompts = new PromptsView(byId("prompts"), (text) => {
+  send(text);
+  composer.focus();
+});
+
 /** @param {import("./store.js").Held | null} before The conversation to continue. */
 function openChat(before) {
   header.clear();
@@ -86,6 +93,7 @@ function openChat(before) {
     header,
     words,
     timeline,
+    prompts,
     ended: () => {
       void sessions.refresh();
       void servers.refresh();
@@ -130,6 +138,21 @@ function offerLogin() {
   byId("login").replaceChildren(...(view === null ? [] : [view]));
 }
 
+/**
+ * Sends a message.
+ *
+ * @param {any} content A text, or parts of a message.
+ * @returns {string} Why the message cannot be sent now; empty if it was sent.
+ */
+function send(content) {
+  const why = chat.send(content);
+  if (why === "") {
+    address.enter(chat.thread.id);
+    for (const part of ["welcome", "login"]) byId(part).hidden = true;
+  }
+  return why;
+}
+
 const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.thread.id, change, access.send));
 
 const activity = new Activity(access.sendQuietly);
@@ -141,11 +164,15 @@ function watchAgent() {
   void activity.wait(agentName, asked.thread.id, () => chat === asked && asked.follow());
 }
 
-/** Shows the settings of the agent's session. */
+/** Shows the settings of the agent's session. That of a new conversation is opened for it, unless the agent needs a login first. */
 async function showSettings() {
   const asked = chat;
+  const { id, hasBegun } = asked.thread;
   watchAgent();
-  const shown = agentName !== "" && asked.thread.hasBegun ? await sessionSettings(agentName, asked.thread.id, undefined, access.sendQuietly) : null;
+  if (agentName === "") return;
+  let shown = null;
+  if (hasBegun) shown = await sessionSettings(agentName, id, undefined, access.sendQuietly);
+  else if (!picker.needsLogin(agentName)) shown = await openSession(agentName, id, pageTools(), access.sendQuietly);
   if (chat !== asked) return;
   keepSettings(agentName, settings.show(shown));
 }
@@ -181,8 +208,8 @@ async function offerAgents(current, send) {
   if (list === null || first === undefined) return;
   agentName = current ?? first.name;
   words.setAgent(agentName);
-  void showSettings();
   picker.show(list.agents, list.missing, agentName);
+  void showSettings();
   if (!chat.thread.hasBegun) welcome.show(list.agents, agentName);
 }
 
@@ -207,14 +234,7 @@ void offered.then(() => {
 });
 
 const composer = new Composer(document, {
-  send(draft) {
-    const why = chat.send(contentOf(draft));
-    if (why === "") {
-      address.enter(chat.thread.id);
-      for (const part of ["welcome", "login"]) byId(part).hidden = true;
-    }
-    return why;
-  },
+  send: (draft) => send(contentOf(draft)),
   stop: () => void chat.stop(),
   accepted: async () => {
     // Files may come before the page knows the agent.
@@ -239,6 +259,7 @@ function replaceChat(next) {
   chat.close();
   activity.stop();
   settings.clear();
+  prompts.clear();
   account.clear();
   forget();
   for (const id of ["transcript", "plans"]) byId(id).replaceChildren();
@@ -253,6 +274,7 @@ function newChat() {
   address.enter(null);
   replaceChat(null);
   if (agentName !== "") welcome.show(picker.agents, agentName);
+  void showSettings();
   announcer.say("New conversation.");
   composer.focus();
 }

@@ -1,6 +1,7 @@
 /** The plan of the agent, as a checklist. */
 
 import { el, focus } from "./dom.js";
+import { TextView } from "./view-text.js";
 
 /** Names of entry states; an unknown state is shown as it is. */
 const STATUS_NAMES = new Map([
@@ -17,12 +18,18 @@ export class PlanView {
   #count = el("span", { class: "plan-count" });
   #now = el("span", { class: "plan-now" });
   #list = el("ol", { class: "plan-entries" });
+  /** A plan in Markdown. @type {TextView | null} */
+  #text = null;
+  #shownText = "";
+  #markdown;
   #details;
   #element;
   /** @type {EntryView[]} */
   #entries = [];
 
-  constructor() {
+  /** @param {import("./markdown.js").Markdown} markdown */
+  constructor(markdown) {
+    this.#markdown = markdown;
     const summary = el("summary", {}, el("h3", {}, "Plan"), this.#count, this.#now);
     this.#details = el("details", { open: true }, summary, this.#list);
     this.#element = el("section", { class: "plan card", "aria-label": "Plan" }, this.#details);
@@ -49,6 +56,7 @@ export class PlanView {
     /** @type {any[]} */
     const entries = Array.isArray(content.entries) ? content.entries : [];
     this.#element.hidden = content.removed === true;
+    this.#showText(typeof content.markdown === "string" ? content.markdown : "");
     while (this.#entries.length > entries.length) this.#entries.pop()?.element.remove();
     entries.forEach((entry, at) => {
       if (this.#entries[at] === undefined) {
@@ -58,9 +66,21 @@ export class PlanView {
       this.#entries[at].update(entry);
     });
     const done = entries.filter((entry) => entry?.status === "completed").length;
-    this.#count.textContent = `${done} of ${entries.length}`;
+    this.#count.textContent = entries.length === 0 ? "" : `${done} of ${entries.length}`;
     this.#now.textContent = String(entries.find((entry) => entry?.status === "in_progress")?.content ?? "");
     this.#element.classList.toggle("is-done", entries.length > 0 && done === entries.length);
+  }
+
+  /** @param {string} markdown */
+  #showText(markdown) {
+    if (markdown === this.#shownText) return;
+    this.#shownText = markdown;
+    this.#text?.element.remove();
+    this.#text = markdown === "" ? null : new TextView("plan-text-all", this.#markdown);
+    if (this.#text === null) return;
+    this.#details.append(this.#text.element);
+    this.#text.append(markdown);
+    this.#text.end();
   }
 }
 

@@ -157,6 +157,7 @@ export class ToolBody {
   #contentView(block, at) {
     if (block?.type === "diff") return diffView(block, this.#parts.markdown);
     if (block?.type === "terminal") return this.#screen(String(block.terminalId));
+    if (block?.type === "session") return el("p", { class: "tool-session" }, "Works in the session ", el("code", {}, visible(String(block.sessionId))));
     const inner = block?.content ?? block;
     if (inner?.type === "image") return mediaView(inner);
     if (this.#facts.call.kind === "execute") {

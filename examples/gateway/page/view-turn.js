@@ -14,6 +14,7 @@ import { plainText } from "./view-media.js";
  * @typedef {object} OwnTurnParts
  * @property {import("./turn-actions.js").TurnActions} actions
  * @property {import("./recorded-lines.js").RecordedLines} lines
+ * @property {import("./markdown.js").Markdown} markdown
  * @property {HTMLElement} pinned The place of the plan of an active turn.
  */
 
@@ -117,7 +118,7 @@ export class TurnView {
   updatePlan(message) {
     let plan = this.#plans.get(message.id);
     if (plan === undefined) {
-      plan = new PlanView();
+      plan = new PlanView(this.#parts.markdown);
       this.#plans.set(message.id, plan);
       this.add(plan.place);
       if (!this.element.classList.contains("is-over")) plan.pin(this.#parts.pinned);

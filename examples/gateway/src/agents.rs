@@ -155,6 +155,7 @@ impl AcpAgents {
         conversation.translator = translator(agent.permission.unwrap_or(settings.permission));
         conversation.translator.times.turn = Some(times.turn.0);
         conversation.translator.times.answer = Some(times.question.0);
+        conversation.system_prompt.clone_from(&agent.system_prompt);
         conversation.rules = crate::hub::input_rules(agent.sessions, &agent.forwarded);
         conversation.mcp_servers = crate::hub::mcp_servers(&settings.mcp_servers, name)?;
         conversation.when_busy = settings.when_busy.into();

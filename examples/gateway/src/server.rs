@@ -43,6 +43,7 @@ fn api() -> Router<Arc<Threads>> {
             "/api/ai/agents/{agent}/threads/{thread}/settings",
             get(session::get).post(session::set),
         )
+        .route("/api/ai/agents/{agent}/threads/{thread}/session", post(session::prepare))
         .route("/api/ai/agents/{agent}/threads/{thread}/activity", get(session::activity))
         .route("/api/ai/chat/runs/{run_id}/cancel", post(inputs::cancel))
         .route("/api/ai/chat/runs/{run_id}/tools/{call_id}", post(inputs::tool_result))

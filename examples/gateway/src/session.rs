@@ -3,6 +3,7 @@ use crate::refusal::Refusal;
 use crate::run::StartError;
 use crate::threads::Threads;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, config_value};
+use agui_types::tool::Tool;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
@@ -51,6 +52,20 @@ pub(crate) async fn set(
     settings.map(Json).ok_or_else(no_session)
 }
 
+/// `POST /api/ai/agents/{agent}/threads/{threadId}/session`: opens the session of a thread before
+/// its first run, and returns its settings.
+pub(crate) async fn prepare(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    Part(Path((agent, thread))): Part<Path<(String, String)>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<SessionSettings>, Refusal> {
+    let NewSession { tools, .. } = read_json(&headers, body).await?;
+    let tools = tools.unwrap_or_default();
+    Ok(Json(threads.prepare(&principal, &agent, &thread, &tools).await?))
+}
+
 /// `GET /api/ai/agents/{agent}/threads/{threadId}/activity`: waits a while for a turn without a
 /// prompt. Without one: 204.
 pub(crate) async fn activity(
@@ -67,6 +82,15 @@ pub(crate) async fn activity(
 
 fn no_session() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "the thread has no session of this agent")
+}
+
+jsonrpc_core::object! {
+    /// A session that is opened before the first run.
+    pub struct NewSession {}
+    optional {
+        /// Tools of the page.
+        tools: Vec<Tool> = "tools",
+    }
 }
 
 jsonrpc_core::object! {

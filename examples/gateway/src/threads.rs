@@ -35,6 +35,7 @@ use table::ThreadTable;
 
 pub(crate) use shared::Target;
 use starting::PostedInput;
+pub(crate) use starting::PreparationError;
 
 /// Separates the number of a thread from the number of a permission request.
 const INTERRUPT: &str = "-int-";
@@ -183,12 +184,8 @@ impl Threads {
         if !self.has_agent(agent) {
             return Err(StartError::UnknownAgent(agent.to_owned()));
         }
-        for (name, id) in [("threadId", input.thread_id.as_str()), ("runId", input.run_id.as_str())]
-        {
-            if id.len() > MAX_ID {
-                return Err(StartError::LongId { name, limit: MAX_ID, length: id.len() });
-            }
-        }
+        check_id("threadId", input.thread_id.as_str())?;
+        check_id("runId", input.run_id.as_str())?;
         let run = (principal.clone(), input.run_id.to_string());
         let key = thread_name(&principal, agent, input.thread_id.as_str());
         let digest = InputDigest::new(&input);
@@ -264,6 +261,13 @@ impl Threads {
             Agents::Model(_) => None,
         }
     }
+}
+
+fn check_id(name: &'static str, id: &str) -> Result<(), StartError> {
+    if id.len() > MAX_ID {
+        return Err(StartError::LongId { name, limit: MAX_ID, length: id.len() });
+    }
+    Ok(())
 }
 
 /// Returns the name of a thread of a user.

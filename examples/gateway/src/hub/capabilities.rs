@@ -2,8 +2,9 @@
 //! offered.
 use acp_types::client;
 use acp_types::v1::initialization::{
-    AuthCapabilities, ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
-    ElicitationUrlCapabilities, Implementation, InitializeRequest, ProtocolVersion,
+    AuthCapabilities, ClientCapabilities, ClientSessionCapabilities, ElicitationCapabilities,
+    ElicitationFormCapabilities, ElicitationUrlCapabilities, Implementation, InitializeRequest,
+    PromptSuggestionsCapabilities, ProtocolVersion,
 };
 use agui_bridge::PermissionMode;
 use agui_bridge::conversation::{AgentFeatures, ConversationOptions};
@@ -35,6 +36,9 @@ pub(crate) fn initialize(
         elicitation.url = Some(ElicitationUrlCapabilities::new());
         capabilities.elicitation = Some(elicitation);
     }
+    let mut session = ClientSessionCapabilities::new();
+    session.prompt_suggestions = Some(PromptSuggestionsCapabilities::new());
+    capabilities.session = Some(session);
     if let Some(access) = access {
         access.declare(&mut capabilities);
     }

@@ -12,6 +12,7 @@ use agui_bridge::conversation::{Conversation, SessionSettings, Setting, SettingE
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_bridge::hub::{Hub, HubOptions, HubRefused};
 use agui_types::id::{RunId, ToolCallId};
+use agui_types::tool::Tool;
 use host::transport::Address;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
@@ -128,6 +129,22 @@ impl AgentConnection {
     /// Returns what a user may set in the session of a thread.
     pub fn settings(&self, thread: &str) -> Option<SessionSettings> {
         self.shared.lock().hub.conversation(thread)?.session_settings().cloned()
+    }
+
+    /// Opens the session of a thread before its first run, for a page with these tools. Returns the
+    /// reason if the agent opens none.
+    pub async fn prepare(&self, thread: &str, tools: &[Tool]) -> Result<(), String> {
+        let (reply, prepared) = oneshot::channel();
+        {
+            let mut state = self.shared.lock();
+            let now = self.shared.now();
+            state.connect(now);
+            let waiting = state.threads.get_mut(thread).ok_or_else(|| LOST.to_owned())?;
+            waiting.prepared.push(reply);
+            state.hub.with_conversation(thread, now, |it| it.handle_preparation(tools, now));
+        }
+        self.shared.wake.notify_one();
+        prepared.await.unwrap_or_else(|_| Err(LOST.to_owned()))
     }
 
     /// Changes a setting of the session of a thread. Returns `None` if it has no session.

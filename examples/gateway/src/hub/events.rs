@@ -229,6 +229,11 @@ impl State {
                     let _gone = reply.send(ended);
                 }
             }
+            Notice::Prepared(prepared) => {
+                for reply in thread.prepared.drain(..) {
+                    let _gone = reply.send(prepared.clone());
+                }
+            }
             Notice::Activity => thread.activity.notify_waiters(),
             Notice::Remember(_) | Notice::Forget => self.report_session(name),
             Notice::Diagnostic(diagnostic) => tracing::warn!("{diagnostic}"),

@@ -35,6 +35,8 @@ pub struct ThreadState {
     /// Questions of the gateway's tools: the call, and the sender of the answer.
     pub(crate) questions: HashMap<QuestionKey, (u64, oneshot::Sender<ElicitationAction>)>,
     pub(crate) settings: BTreeMap<SettingKey, oneshot::Sender<Result<(), SettingError>>>,
+    /// Callers that wait for the session that is opened before the first run.
+    pub(crate) prepared: Vec<oneshot::Sender<Result<(), String>>>,
     /// Wakes callers that wait for a turn without a prompt.
     pub(crate) activity: Arc<Notify>,
     /// The session to continue after a restart.
@@ -66,6 +68,7 @@ impl ThreadState {
             calls: HashMap::new(),
             questions: HashMap::new(),
             settings: BTreeMap::new(),
+            prepared: Vec::new(),
             activity: Arc::default(),
             remembered,
         }

@@ -40,6 +40,8 @@ pub(crate) struct AgentSettings {
     pub(crate) fs: Option<FsAccess>,
     /// Whether terminals are permitted. Commands start in the root, with all rights of the gateway.
     pub(crate) terminal: Option<bool>,
+    /// Instructions for the model in each session.
+    pub(crate) system_prompt: Option<String>,
     /// Lifetime of its sessions.
     pub(crate) sessions: Sessions,
     /// Session settings that pages may send with their messages.

@@ -1,7 +1,9 @@
 //! The beginning of a run in a thread that this gateway owns.
 use super::session_note::SessionNote;
 use super::table::ThreadEntry;
-use super::{INTERRUPT, InputDigest, RunEntry, RunKey, Threads, lock, run_name, runs};
+use super::{
+    INTERRUPT, InputDigest, RunEntry, RunKey, Threads, check_id, lock, run_name, runs, thread_name,
+};
 use crate::agents::{AcpAgents, Agents, ThreadIds};
 use crate::hub::{NewRun, RunStart, UserAgent};
 use crate::model::ChatModel;
@@ -10,10 +12,12 @@ use crate::run::{Cancel, StartError, all_cancelled};
 use crate::store::{Lease, Reader, RunLog, RunRecord, ThreadName};
 use crate::telemetry::Span;
 use crate::telemetry::trace_context::TraceContext;
-use agui_bridge::conversation::{RunQueue, RunRequest};
+use agui_bridge::conversation::{RunQueue, RunRequest, SessionSettings};
 use agui_bridge::hub::HubRefused;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
+use agui_types::tool::Tool;
+use host::http::Principal;
 use mcp_bridge_http::random_id;
 use std::sync::Arc;
 use tokio::sync::oneshot::error::RecvError;
@@ -26,6 +30,16 @@ const ID_SCOPE: usize = 8;
 
 /// Maximum number of runs that wait for the task of a model's thread.
 const MAX_STARTS: usize = 64;
+
+/// A session is not opened before the first run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PreparationError {
+    #[error(transparent)]
+    Thread(#[from] StartError),
+    /// The agent opens none, for this reason.
+    #[error("{0}")]
+    Agent(String),
+}
 
 /// The input of a run, as a client has sent it.
 pub(super) struct PostedInput {
@@ -228,6 +242,36 @@ impl Threads {
                 }
             }
         }
+    }
+
+    /// Opens the session of a thread before its first run, and returns its settings. `tools` are
+    /// those of the page. A model has no session.
+    pub(crate) async fn prepare(
+        self: &Arc<Self>,
+        principal: &Principal,
+        agent: &str,
+        thread: &str,
+        tools: &[Tool],
+    ) -> Result<SessionSettings, PreparationError> {
+        let Some(agents) = self.agents.get(agent) else {
+            return Err(StartError::UnknownAgent(agent.to_owned()).into());
+        };
+        let Agents::Acp(acp) = agents else { return Ok(SessionSettings::default()) };
+        check_id("threadId", thread)?;
+        if self.shutdown.is_cancelled() {
+            return Err(StartError::Ending.into());
+        }
+        let key = thread_name(principal, agent, thread);
+        let name = key.text();
+        let lease = self.replicas.take(&name).await.map_err(StartError::from)?;
+        if !self.replicas.is_mine(&lease.owner) {
+            return Err(StartError::Moved.into());
+        }
+        let user = acp.users.open(&key.user).await.map_err(StartError::from)?;
+        self.open_thread(&key, lease, acp, &user).await?;
+        let prepared = user.connection.prepare(&name, tools).await;
+        prepared.map_err(PreparationError::Agent)?;
+        Ok(user.connection.settings(&name).unwrap_or_default())
     }
 
     /// Receives the answer of the thread, unless the thread ends first.

@@ -37,6 +37,62 @@ async fn stalled_client_is_disconnected() {
 }
 
 #[tokio::test]
+async fn mode_is_chosen_before_the_first_message() {
+    let gateway = Gateway::configured("[agents.demo]\nversion = 1").await;
+    let session = gateway.url("/api/ai/agents/demo/threads/t/session");
+    let settings = gateway.url("/api/ai/agents/demo/threads/t/settings");
+    let post = async |url: &str, body: Value| {
+        let posted = soon(gateway.client.post(url).json(&body).send()).await.unwrap();
+        let status = posted.status().as_u16();
+        (status, posted.json::<Value>().await.unwrap())
+    };
+    let tools = json!([{ "name": "pick", "description": "", "parameters": { "type": "object" } }]);
+    let (status, offered) = post(&session, json!({ "tools": tools })).await;
+    assert_eq!(status, 200, "{offered}");
+    assert_eq!(offered["modes"]["currentModeId"], "ask");
+    let again = post(&session, json!({})).await;
+    assert_eq!(again, (200, offered), "the session is open");
+    let (status, chosen) = post(&settings, json!({ "modeId": "auto" })).await;
+    assert_eq!(status, 200);
+    assert_eq!(chosen["modes"]["currentModeId"], "auto");
+    let threads = soon(gateway.client.get(gateway.url("/api/ai/threads")).send()).await.unwrap();
+    let threads: Value = threads.json().await.unwrap();
+    assert_eq!(threads["threads"], json!([]), "nothing was said");
+    let edited = gateway.ask("t", "1", "edit").await.rest().await;
+    assert_eq!(edited.end(), "success", "it does not ask");
+    let unknown = gateway.url("/api/ai/agents/none/threads/t/session");
+    assert_eq!(post(&unknown, json!({})).await.0, 404);
+}
+
+#[tokio::test]
+async fn message_goes_to_the_session_that_was_opened_before_it() {
+    let mut gateway = Gateway::script("tells-prompts", &[]).await;
+    let session = gateway.url("/api/ai/agents/agent/threads/t/session");
+    let opened = soon(gateway.client.post(&session).json(&json!({})).send()).await.unwrap();
+    assert_eq!(opened.status(), 200);
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    let said = gateway.says("agent: prompt").await;
+    assert!(said.contains(r#""sessionId":"s1""#), "{said}");
+    assert!(said.contains("hello"), "{said}");
+}
+
+#[tokio::test]
+async fn instructions_of_the_settings_begin_a_session() {
+    let settings = format!(
+        "[agents.a]\ncommand = {:?}\nsystem-prompt = \"Answer in verse.\"",
+        script("tells-prompts")
+    );
+    let mut gateway = Gateway::configured(&settings).await;
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    let said = gateway.says("agent: prompt").await;
+    let place = said.find("Answer in verse.");
+    assert!(place.is_some_and(|place| place < said.find("hello").unwrap()), "{said}");
+    assert_eq!(gateway.ask("t", "2", "go on").await.rest().await.end(), "success");
+    let said = gateway.says("agent: prompt").await;
+    assert!(!said.contains("verse"), "the agent has them: {said}");
+}
+
+#[tokio::test]
 async fn mode_of_session_is_read_and_set() {
     let gateway = Gateway::configured("[agents.demo]\nversion = 1").await;
     let url = gateway.url("/api/ai/agents/demo/threads/t/settings");
