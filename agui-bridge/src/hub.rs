@@ -138,7 +138,7 @@ enum Login {
 /// The purpose of an open call about settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SettingCall {
-    /// A change, whose end matters if it has a key.
+    /// A change; its end matters if it has a key.
     Set(Option<SettingKey>),
     /// The question for the settings of a session to come.
     Options(SettingKey),

@@ -46,9 +46,10 @@ const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
 const user = new UserView(/** @type {HTMLButtonElement} */ (byId("user")), document.body, {
   access,
-  // The conversation belongs to the user.
+  // The conversation belongs to the user, and what is known of the agents.
   signedOut: () => {
     forget();
+    localStorage.clear();
     location.assign("/");
   },
 });

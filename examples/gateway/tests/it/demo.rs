@@ -28,6 +28,7 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("later", "success", "I will come back to this", 0),
     ("compact", "success", "I have summarized the conversation", 0),
     ("notice", "success", "You have been warned", 0),
+    ("suggest", "success", "You could go on with one of these", 0),
     ("delegate", "success", "My helper has finished", 0),
     ("image", "success", "A red pixel", 0),
     ("link", "success", "notes.txt", 0),
