@@ -1,6 +1,8 @@
-//! ACP of the official crate: its types, its schema, and values generated from the schema.
+//! ACP of the official crate: its types, its schema, values generated from the schema, and what
+//! differs between its versions.
 
 pub mod canonical;
+pub mod delta;
 pub mod instances;
 pub mod types;
 

@@ -2,6 +2,7 @@
 //! recorded and modified sessions of real agents; and `mcp-bridge` with the official Rust SDK, its
 //! types and its client.
 
+mod acp_delta;
 mod acp_schema;
 mod acp_types;
 mod convert;
