@@ -118,7 +118,7 @@ impl Calls {
             || update.raw_input.value().is_some();
         let mention = Mention { kind: MentionKind::Update { describes }, ends: ends(&update) };
         update.tool_call_id = self.ids.mention(&update.tool_call_id, mention);
-        let (change, is_new) = self.change_call(&update, out);
+        let (change, is_new) = self.change_call(&mut update, out);
         let update = match is_new {
             true => SessionUpdate::ToolCall(Box::new(announcement(change, out))),
             false => SessionUpdate::ToolCallUpdate(Box::new(change)),
@@ -161,7 +161,10 @@ impl Calls {
     }
 
     /// Converts a change of a tool call, and returns whether the call is new.
-    fn change_call(&mut self, update: &ToolCallUpdate, out: &mut Outbox) -> (Change, bool) {
+    fn change_call(&mut self, update: &mut ToolCallUpdate, out: &mut Outbox) -> (Change, bool) {
+        if self.calls.get(update.tool_call_id.as_str()).is_none() {
+            remove_nulls(update);
+        }
         let id = update.tool_call_id.as_str();
         let mut change = Change::new(update.tool_call_id.clone());
         let is_new = match &update.content {
@@ -223,7 +226,7 @@ impl Calls {
                 let call = &mut subject.tool_call;
                 let mention = Mention { kind, ends: ends(call) };
                 call.tool_call_id = self.ids.mention(&call.tool_call_id, mention);
-                let (mut change, is_new) = self.change_call(&subject.tool_call, out);
+                let (mut change, is_new) = self.change_call(&mut subject.tool_call, out);
                 if let Some(description) = &it.description {
                     let id = change.tool_call_id.as_str();
                     out.lose_of(BridgeLoss::Permission, id, "description");
@@ -334,6 +337,25 @@ fn status_to_v1(id: &str, status: &Status, out: &mut Outbox) -> ToolCallStatus {
             ToolCallStatus::InProgress
         }
     }
+}
+
+/// Removes what the first update of a call clears, since the call has no values yet.
+fn remove_nulls(update: &mut ToolCallUpdate) {
+    fn remove<T>(member: &mut Presence<T>) {
+        if matches!(member, Presence::Null) {
+            *member = Presence::Absent;
+        }
+    }
+    remove(&mut update.name);
+    remove(&mut update.title);
+    remove(&mut update.kind);
+    remove(&mut update.status);
+    remove(&mut update.content);
+    remove(&mut update.locations);
+    remove(&mut update.raw_input);
+    remove(&mut update.raw_output);
+    remove(&mut update.capabilities);
+    remove(&mut update.meta);
 }
 
 /// Returns a changed value. A cleared one becomes the initial one.

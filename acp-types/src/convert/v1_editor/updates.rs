@@ -180,12 +180,19 @@ impl Session {
         if kind == MessageKind::User && self.is_prompt(message, whole) {
             return out.lose(BridgeLoss::PromptMessage, message.as_str());
         }
+        let is_new = self.messages.get(&kind.key(message)).is_none();
+        // `null` clears nothing of a new message.
+        let is_meta_lost = match meta {
+            Presence::Absent => false,
+            Presence::Null => !is_new,
+            Presence::Value(_) => true,
+        };
         // The metadata of the notification goes with the chunks.
         let mut is_kept = outer.is_none();
         if !content.is_absent() {
             is_kept |= self.complete(id, kind, (message, whole), outer, out);
         }
-        if !meta.is_absent() || !is_kept {
+        if is_meta_lost || !is_kept {
             out.lose(BridgeLoss::MessageMeta, message.as_str());
         }
     }

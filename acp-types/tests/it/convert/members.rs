@@ -188,6 +188,41 @@ fn removed_plan_is_empty() {
     assert_eq!(lost(&diagnostics), [(BridgeLoss::PlanId, "p")]);
 }
 
+/// `null` in the first update of a tool call clears nothing. In a later one it is named.
+#[test]
+fn nulls_of_a_new_call_are_no_loss() {
+    let mut bridge = v1_editor(json!({}));
+    let first = json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": "c", "name": "Read", "title": null,
+        "kind": null, "status": "pending", "content": null, "locations": null, "rawInput": null,
+        "rawOutput": null, "capabilities": null, "_meta": null,
+    });
+    let (editor, _, diagnostics) = update(&mut bridge, first);
+    let announced = json!({
+        "sessionUpdate": "tool_call", "toolCallId": "c", "name": "Read", "title": "Read",
+        "status": "pending",
+    });
+    assert_eq!(updates(&editor), [&announced]);
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::ToolTitle, "c")]);
+
+    let later = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "rawOutput": null});
+    let (_, _, diagnostics) = update(&mut bridge, later);
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::Cleared, "c: rawOutput")]);
+}
+
+/// `"_meta": null` clears nothing of a new message, as agents replay one. Later it is named.
+#[test]
+fn null_metadata_of_a_new_message_is_no_loss() {
+    let mut bridge = v1_editor(json!({}));
+    let message =
+        json!({"sessionUpdate": "agent_message", "messageId": "m", "content": [], "_meta": null});
+    let (editor, _, diagnostics) = update(&mut bridge, message.clone());
+    assert_eq!(editor, Vec::<Value>::new());
+    assert_eq!(lost(&diagnostics), []);
+    let (_, _, diagnostics) = update(&mut bridge, message);
+    assert_eq!(lost(&diagnostics), [(BridgeLoss::MessageMeta, "m")]);
+}
+
 /// The user message of a turn has the id that the agent gives it. An update of a closed session is
 /// named.
 #[test]
