@@ -53,7 +53,7 @@ impl Tracker {
         }
         if let Some(session) = self.sessions.get_mut(&id) {
             if session.is_replaying() {
-                if is_work || kind == "user_message_chunk" {
+                if is_work || matches!(&*kind, "user_message" | "user_message_chunk") {
                     session.replayed = session.replayed.saturating_add(1);
                     return;
                 }
