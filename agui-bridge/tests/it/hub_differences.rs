@@ -4,7 +4,7 @@
 //! the session. The recorded clients opened their sessions before the first prompt. The translator
 //! therefore gets the messages in between after that prompt, as in the hub.
 use crate::hub_player::play;
-use crate::replay::{How, SentLine, replay};
+use crate::replay::{How, SentLine, replay, replays};
 use crate::script::verify;
 use agui_types::profile::Profile;
 use serde_json::Value;
@@ -68,7 +68,7 @@ fn opened_in_runs(messages: &[SentLine]) -> Vec<SentLine> {
         ordered.push(sent.clone());
         match method.filter(|_| !is_agents) {
             Some("initialize") => open.clear(),
-            Some("session/load") => drop(loads.insert(id, session)),
+            Some(method) if replays(method, &message["params"]) => drop(loads.insert(id, session)),
             Some("session/prompt") => {
                 ordered.extend(held.remove(&session).into_iter().flatten());
                 open.insert(session);

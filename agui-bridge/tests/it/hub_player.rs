@@ -188,7 +188,9 @@ impl Player {
                     self.reply(&request["id"], opened);
                     self.release_held(name, None);
                 }
-                Some("session/load") => self.release_held(name, Some(&request["id"])),
+                Some("session/load" | "session/resume") => {
+                    self.release_held(name, Some(&request["id"]));
+                }
                 Some("session/prompt") => {
                     self.ids.insert(prompt.to_owned(), request["id"].clone());
                 }

@@ -139,7 +139,7 @@ impl Replay {
         match (from, message.method.as_deref(), message.id) {
             ("client", Some("initialize"), id) => self.initialize = id,
             ("client", Some("session/prompt"), Some(id)) => self.prompt(id, params),
-            ("client", Some("session/load"), Some(id)) => {
+            ("client", Some(method), Some(id)) if replays(method, &value(params)) => {
                 let name = session_of(params);
                 self.session(&name).translator.begin_replay();
                 self.loads.insert(id, name);
@@ -300,6 +300,11 @@ impl Replay {
 
 fn run_input(run: &str) -> RunAgentInput {
     read(&json!({"threadId": "thread", "runId": run, "messages": []}).to_string())
+}
+
+/// Returns whether the agent repeats the conversation before its response to this request.
+pub(crate) fn replays(method: &str, params: &Value) -> bool {
+    method == "session/load" || (method == "session/resume" && !params["replayFrom"].is_null())
 }
 
 fn session_of(params: &str) -> String {
