@@ -1,5 +1,6 @@
 //! Each rule reports its violations, and nothing else.
 use crate::shapes::cases;
+use crate::stored::assert_is_stored;
 use acp_types::lint::{Finding, LintLimits, Linter, RULES, Rule, Severity};
 use jsonrpc_core::transcript::Direction;
 use proptest::prelude::*;
@@ -84,12 +85,7 @@ fn invalid_fixtures_have_the_findings_of_the_list() {
             list.push_str(&format!("  {found}\n"));
         }
     }
-    let path = fixtures().join("findings.txt");
-    let expected = fs::read_to_string(&path).unwrap();
-    for (number, (is, expected)) in list.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(is, expected, "line {} of {}", number + 1, path.display());
-    }
-    assert_eq!(list, expected);
+    assert_is_stored(&list, &fixtures().join("findings.txt"));
 }
 
 #[test]

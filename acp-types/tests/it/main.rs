@@ -43,6 +43,8 @@ mod session_state;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]
+mod stored;
+#[cfg(test)]
 mod transcripts;
 #[cfg(test)]
 mod wire_types;

@@ -1,5 +1,6 @@
 //! Conversations of real agents; see `fixtures/transcripts/README.md`.
 use crate::lint::linter;
+use crate::stored::assert_is_stored;
 use jsonrpc_core::transcript::{self, Entry};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,10 +44,5 @@ fn findings_match_the_list() {
         }
         assert_eq!(linter.missed(), 0, "{name}");
     }
-    let path = folder().join("findings.txt");
-    let expected = fs::read_to_string(&path).unwrap();
-    for (number, (is, expected)) in list.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(is, expected, "line {} of {}", number + 1, path.display());
-    }
-    assert_eq!(list, expected);
+    assert_is_stored(&list, &folder().join("findings.txt"));
 }
