@@ -53,7 +53,7 @@ impl Inventory {
         Ok(inventory)
     }
 
-    /// Adds the items of a file whose public names are those of `module`.
+    /// Adds the items of a file, which are public in `module`.
     pub fn add_source(&mut self, module: &str, source: &str) -> syn::Result<()> {
         self.add_items(module, &syn::parse_file(source)?.items);
         Ok(())
