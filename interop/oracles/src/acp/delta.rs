@@ -20,10 +20,10 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io, process};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Field, Fields, Item, Lit, Meta, Token, Visibility};
+use syn::{Attribute, Expr, ExprLit, Field, Fields, Item, Lit, Meta, Token, Visibility};
 
 /// Name of the official crate.
-pub const CRATE: &str = "agent-client-protocol-schema";
+const CRATE: &str = "agent-client-protocol-schema";
 
 /// The public items of one version: the lines of each subject.
 #[derive(Debug, Default)]
@@ -78,11 +78,9 @@ impl Inventory {
                     }
                 }
                 Item::Const(item) => {
-                    if let Expr::Lit(value) = &*item.expr
-                        && let Lit::Str(value) = &value.lit
-                    {
+                    if let Some(value) = text_of(&item.expr) {
                         let subject = format!("{module} CONST {}", item.ident);
-                        self.insert(&subject, &format!(" = {}", value.value()));
+                        self.insert(&subject, &format!(" = {value}"));
                     }
                 }
                 Item::Mod(item) if !is_test(&item.attrs) => {
@@ -98,7 +96,7 @@ impl Inventory {
     fn add_members(&mut self, owner: &str, fields: &Fields, is_listed: impl Fn(&Field) -> bool) {
         for field in fields.iter().filter(|field| is_listed(field)) {
             if let Some(name) = &field.ident {
-                let of = text(field.ty.span());
+                let of = source_at(field.ty.span());
                 let conditions = conditions(&field.attrs);
                 self.insert(&format!("{owner}.{name}"), &format!(": {of} {conditions}"));
             }
@@ -177,13 +175,15 @@ fn is_public(visibility: &Visibility) -> bool {
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|one| one.path().is_ident("cfg") && text(one.span()).contains("(test"))
+    attributes
+        .iter()
+        .any(|one| one.path().is_ident("cfg") && source_at(one.span()).contains("(test"))
 }
 
 /// Returns the types of a variant without names of members.
 fn unnamed(fields: &Fields) -> String {
     let Fields::Unnamed(fields) = fields else { return String::new() };
-    let types: Vec<_> = fields.unnamed.iter().map(|field| text(field.ty.span())).collect();
+    let types: Vec<_> = fields.unnamed.iter().map(|field| source_at(field.ty.span())).collect();
     format!("({})", types.join(", "))
 }
 
@@ -215,14 +215,18 @@ fn texts_of(name: &str, meta: &Meta) -> Vec<String> {
             let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
             parts.iter().flatten().flat_map(|part| texts_of(name, part)).collect()
         }
-        Meta::NameValue(pair) if pair.path.is_ident(name) => match &pair.value {
-            Expr::Lit(value) => match &value.lit {
-                Lit::Str(value) => vec![value.value()],
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        },
+        Meta::NameValue(pair) if pair.path.is_ident(name) => {
+            text_of(&pair.value).into_iter().collect()
+        }
         _ => Vec::new(),
+    }
+}
+
+/// Returns the value of a text literal.
+fn text_of(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
     }
 }
 
@@ -232,7 +236,7 @@ fn list(names: &[String]) -> String {
 }
 
 /// Returns the source at a place, on one line as rustfmt would write it.
-fn text(place: Span) -> String {
+fn source_at(place: Span) -> String {
     let source = place.source_text().unwrap_or_default();
     let line = source.split_whitespace().collect::<Vec<_>>().join(" ");
     line.replace("< ", "<").replace(", >", ">").replace(" >", ">")
