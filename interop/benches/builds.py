@@ -22,9 +22,9 @@ ROOT = HERE.parent.parent
 PROGRAMS = {
     "jsonrpc-core": 'spanwire-jsonrpc-core = { path = "%s/jsonrpc-core" }' % ROOT,
     "acp-types": 'acp-types = { path = "%s/acp-types" }' % ROOT,
-    "agent-client-protocol-schema": 'agent-client-protocol-schema = "=1.15.1"',
+    "agent-client-protocol-schema": 'agent-client-protocol-schema = "=1.17.0"',
     "acp-types, async": 'acp-types = { path = "%s/acp-types", features = ["async"] }' % ROOT,
-    "agent-client-protocol": 'agent-client-protocol = "=5.0.0"',
+    "agent-client-protocol": 'agent-client-protocol = "=5.2.0"',
     "mcp-bridge": 'mcp-bridge = { path = "%s/mcp-bridge" }' % ROOT,
     "rmcp, server": 'rmcp = { version = "=3.11.0", features = ["server"] }',
     "agui-types": 'agui-types = { path = "%s/agui-types" }' % ROOT,
