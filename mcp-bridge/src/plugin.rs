@@ -21,6 +21,8 @@
 //! | parked in a program that ended | [`Lost`](SessionStatus::Lost) | [`SessionError::NotFound`] |
 //!
 //! The host has no clock, source of randomness or runtime of its own. They are arguments.
+//! A program that reaches the user or the model itself, and not through an MCP client, answers
+//! questions with [`answer_asks`].
 //!
 //! ```
 //! use core::time::Duration;
@@ -85,6 +87,7 @@ mod in_result;
 mod input;
 mod journal;
 mod notice;
+mod rounds;
 mod sampling;
 mod serve;
 mod session;
@@ -111,6 +114,7 @@ pub use in_result::{
 };
 pub use journal::{AnswerOutcome, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use notice::{Notice, NoticeSink};
+pub use rounds::answer_asks;
 pub use sampling::{Sampling, SamplingContext};
 pub use serve::{outcome, resumption, send_notice};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};

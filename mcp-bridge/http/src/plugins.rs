@@ -11,7 +11,8 @@ use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult}
 use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use mcp_bridge::plugin::{
     ANSWER_TOOL, AnswerArguments, Ask, MemoryStore, NoticeSink, Outcome, PluginHost, PluginTool,
-    Resumption, SessionError, SuspendPolicy, Turn, answer_tool, ask_in_result, outcome, resumption,
+    Resumption, SessionError, SuspendPolicy, Turn, answer_asks, answer_tool, ask_in_result,
+    outcome, resumption,
 };
 use mcp_bridge::server::{
     CallOutcome, ServerOptions, ToolCall, missing_capability, tasks_required,
@@ -162,25 +163,20 @@ impl PluginService {
         &self,
         caller: &Caller<'_>,
         notices: Option<&NoticeSink>,
-        mut turn: Result<Turn, SessionError>,
+        turn: Result<Turn, SessionError>,
     ) -> Result<Turn, SessionError> {
         let Some(sampler) = &self.sampler else { return turn };
-        loop {
-            let Ok(Turn::Asks { state, asks }) = &turn else { return turn };
-            let mut answers = Vec::new();
-            for ask in asks {
-                if let Some(params) = ours(ask, caller.capabilities) {
-                    let outcome = sample(params, &**sampler).await;
-                    answers.push((ask.key.clone(), outcome));
-                }
-            }
-            if answers.is_empty() {
-                return turn;
-            }
+        let answer = |ask: &Ask| {
+            let params = unsupported_sampling(ask, caller.capabilities)?.clone();
+            Some(async move { sample(&params, &**sampler).await })
+        };
+        let resume = |state: String, answers| async move {
             let Caller { tool, principal, .. } = *caller;
+            let state = &state;
             let resumption = Resumption { state, tool, arguments: None, principal, answers };
-            turn = self.resume(resumption, notices.cloned()).await;
-        }
+            self.resume(resumption, notices.cloned()).await
+        };
+        answer_asks(turn, answer, resume).await
     }
 }
 
@@ -232,8 +228,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) capabilities: &'a ClientCapabilities,
 }
 
-/// Returns the sampling requests of a tool, if the client does not support sampling.
-fn ours<'a>(
+/// Returns the request of a tool to a model, if the client does not support sampling.
+fn unsupported_sampling<'a>(
     ask: &'a Ask,
     capabilities: &ClientCapabilities,
 ) -> Option<&'a CreateMessageRequestParams> {

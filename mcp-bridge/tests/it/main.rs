@@ -43,6 +43,9 @@ mod plugin_ends;
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_page;
 #[cfg(test)]
+#[cfg(feature = "plugin")]
+mod plugin_rounds;
+#[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_sampling;
 #[cfg(test)]

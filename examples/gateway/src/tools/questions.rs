@@ -7,14 +7,13 @@ use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::{Interrupt, ResumeStatus};
 use async_trait::async_trait;
-use futures::future::join_all;
 use jsonrpc_core::wire::{self, Extra, Raw};
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::{
     Ask, Clock, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, Sampling, SessionError,
-    SessionStore, StoreMemory, SuspendPolicy, Turn,
+    SessionStore, StoreMemory, SuspendPolicy, Turn, answer_asks,
 };
 use mcp_bridge_http::{Sampler, random_id, sample};
 use serde_json::{Value, json};
@@ -25,6 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Why a call has no result that the user ended.
 const ENDED_BY_USER: &str = "the user ended it";
+
+/// Why a call has no result that has questions after the maximum number of rounds.
+const REPEATED: &str = "the tool repeats its questions";
 
 /// Separates the call from its question in the id of an interrupt.
 pub(crate) const ELICIT: &str = ":elicit:";
@@ -129,30 +131,41 @@ impl Questions {
         let Ok(session_id) = random_id() else {
             return CallEnd::Done(failed("no randomness is available"));
         };
-        let held = self.hold(&session_id, principal);
-        let call_id = session_id.as_str();
-        let call =
-            NewCall { session_id: &session_id, call_id, tool, arguments, principal, meta: None };
-        let mut turn = self.host.call(call, None).await;
-        loop {
-            let (state, asks) = match turn {
-                Ok(Turn::Asks { state, asks }) => (state, asks),
-                Ok(Turn::Done(result)) => return CallEnd::Done(result),
-                Ok(_) => return CallEnd::Done(failed("the call continues elsewhere")),
-                // The answers may end before this waits for the end of the call.
-                Err(SessionError::Aborted) => return CallEnd::Ended(failed(ENDED_BY_USER)),
-                Err(error) => return CallEnd::Done(failed(&error.to_string())),
-            };
-            let asked = asks.iter();
-            let asked = asked.map(async |ask| (ask.key.clone(), asker.ask(&session_id, ask).await));
-            let answers = tokio::select! {
-                answers = join_all(asked) => answers,
-                () = held.ended.cancelled() => return CallEnd::Ended(failed(ENDED_BY_USER)),
-            };
-            let resumption =
-                Resumption { state: &state, tool, arguments: None, principal, answers };
-            turn = self.host.resume(resumption, None).await;
-        }
+        let session_id = session_id.as_str();
+        let held = self.hold(session_id, principal);
+        let call_id = session_id;
+        let call = NewCall { session_id, call_id, tool, arguments, principal, meta: None };
+        let answer = |ask: &Ask| {
+            let ask = ask.clone();
+            Some(async move { asker.ask(session_id, &ask).await })
+        };
+        let resume = |state, answers| self.resume_call(state, tool, principal, answers);
+        let turn = tokio::select! {
+            turn = async {
+                answer_asks(self.host.call(call, None).await, answer, resume).await
+            } => turn,
+            () = held.ended.cancelled() => Err(SessionError::Aborted),
+        };
+        CallEnd::Done(match turn {
+            Ok(Turn::Done(result)) => result,
+            Ok(Turn::Asks { .. }) => failed(REPEATED),
+            Ok(_) => failed("the call continues elsewhere"),
+            // The tool may stop before this waits for the end of the call.
+            Err(SessionError::Aborted) => return CallEnd::Ended(failed(ENDED_BY_USER)),
+            Err(error) => failed(&error.to_string()),
+        })
+    }
+
+    /// Resumes a call with answers.
+    async fn resume_call(
+        &self,
+        state: String,
+        tool: &str,
+        principal: &str,
+        answers: Vec<(String, Outcome)>,
+    ) -> Result<Turn, SessionError> {
+        let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };
+        self.host.resume(resumption, None).await
     }
 
     fn hold(self: &Arc<Self>, session_id: &str, principal: &str) -> CallGuard {
@@ -170,35 +183,25 @@ impl Questions {
     /// Resumes a call while it has questions for the model.
     async fn sampled(
         &self,
-        mut turn: Result<Turn, SessionError>,
+        turn: Result<Turn, SessionError>,
         tool: &str,
         principal: &str,
         call_id: &str,
         session_id: &str,
         model: &dyn Sampler,
     ) -> CallState {
-        loop {
-            let (state, asks) = match turn {
-                Ok(Turn::Asks { state, asks }) => (state, asks),
-                Ok(Turn::Done(result)) => return CallState::Done(result_for_model(&result)),
-                Ok(_) => return CallState::Done(Err("the call continues elsewhere".to_owned())),
-                Err(error) => return CallState::Done(Err(error.to_string())),
-            };
-            let mut answers = Vec::new();
-            for ask in &asks {
-                let outcome = match &ask.request {
-                    ServerRequest::CreateMessage(params) => sample(params, model).await,
-                    ServerRequest::ListRoots(_) => Outcome::Error("a chat has no roots".to_owned()),
-                    _ => continue,
-                };
-                answers.push((ask.key.clone(), outcome));
+        let answer = |ask: &Ask| {
+            (!is_for_user(ask)).then(|| answer_without_user(ask.request.clone(), model))
+        };
+        let resume = |state, answers| self.resume_call(state, tool, principal, answers);
+        match answer_asks(turn, answer, resume).await {
+            Ok(Turn::Asks { asks, .. }) if asks.iter().any(is_for_user) => {
+                CallState::Asks(interrupts(&asks, session_id, call_id))
             }
-            if answers.is_empty() {
-                return CallState::Asks(interrupts(&asks, session_id, call_id));
-            }
-            let resumption =
-                Resumption { state: &state, tool, arguments: None, principal, answers };
-            turn = self.host.resume(resumption, None).await;
+            Ok(Turn::Asks { .. }) => CallState::Done(Err(REPEATED.to_owned())),
+            Ok(Turn::Done(result)) => CallState::Done(result_for_model(&result)),
+            Ok(_) => CallState::Done(Err("the call continues elsewhere".to_owned())),
+            Err(error) => CallState::Done(Err(error.to_string())),
         }
     }
 
@@ -336,6 +339,19 @@ impl Drop for CallGuard {
             // A call that is over is not changed.
             let _ = questions.host.abort(&session, &principal, "the caller is gone").await;
         });
+    }
+}
+
+fn is_for_user(ask: &Ask) -> bool {
+    matches!(ask.request, ServerRequest::Elicit(_))
+}
+
+/// Answers a question that is not for the user.
+async fn answer_without_user(request: ServerRequest, model: &dyn Sampler) -> Outcome {
+    match request {
+        ServerRequest::CreateMessage(params) => sample(&params, model).await,
+        ServerRequest::ListRoots(_) => Outcome::Error("a chat has no roots".to_owned()),
+        other => Outcome::Error(format!("unknown method: {}", other.method())),
     }
 }
 
