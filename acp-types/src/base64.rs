@@ -1,25 +1,42 @@
-//! Base64 encoding of terminal output (RFC 4648, section 4).
+//! Base64 (RFC 4648, section 4): output of terminals, images, audio and files.
 use alloc::vec::Vec;
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// With padding. Some encoders leave bits in the last character that no byte has.
+const ENGINE: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 
 /// Decodes base64 text; `None` if it is invalid.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=').as_bytes();
-    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
-        return None;
+    ENGINE.decode(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn padded_text_is_decoded() {
+        assert_eq!(decode(""), Some(Vec::new()));
+        assert_eq!(decode("eA=="), Some(b"x".to_vec()));
+        assert_eq!(decode("eXk="), Some(b"yy".to_vec()));
+        assert_eq!(decode("+/+/"), Some([0xfb, 0xff, 0xbf].to_vec()));
     }
-    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    let mut bits = 0_u32;
-    let mut held = 0;
-    for digit in digits {
-        let value = DIGITS.iter().position(|it| it == digit)?;
-        bits = bits << 6 | u32::try_from(value).ok()?;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push(u8::try_from(bits >> held & 0xff).ok()?);
+
+    #[test]
+    fn unused_bits_are_ignored() {
+        assert_eq!(decode("eB=="), Some(b"x".to_vec()));
+    }
+
+    #[test]
+    fn other_text_is_invalid() {
+        for text in ["eA", "eA=", "e===", "====", "eA==eA==", "e A=", "-_-_"] {
+            assert_eq!(decode(text), None, "{text}");
         }
     }
-    Some(bytes)
 }

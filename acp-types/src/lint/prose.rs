@@ -4,6 +4,7 @@ use super::report::Report;
 use super::rule::Rule;
 use super::value::{Json, is_text, items, push, shown};
 use super::{forms, patch, rule};
+use crate::base64;
 use crate::v2::prompt_lifecycle::IdempotencyKey;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
@@ -269,11 +270,7 @@ fn system_prompt(
 }
 
 fn is_base64(text: &str) -> bool {
-    let padding = text.bytes().rev().take_while(|byte| *byte == b'=').count();
-    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    text.len().is_multiple_of(4)
-        && padding <= 2
-        && text.bytes().take(text.len() - padding).all(is_digit)
+    base64::decode(text).is_some()
 }
 
 fn is_currency(text: &str) -> bool {

@@ -12,6 +12,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use jsonrpc_core::is_public_url;
 use jsonrpc_core::pointer::segment_name;
 use jsonrpc_core::wire::Raw;
@@ -264,14 +267,14 @@ fn is_mime_type(text: &str) -> bool {
     essence.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
-/// Returns the decoded size of a base64 text (RFC 4648, section 4, with padding).
+/// Base64 with padding. Some encoders leave bits in the last character that no byte has.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// Returns the decoded size of a base64 text (RFC 4648, section 4).
 fn base64_bytes(text: &str) -> Option<usize> {
-    let digits = text.trim_end_matches('=');
-    let padding = text.len() - digits.len();
-    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-    let right = text.len().is_multiple_of(4)
-        && padding <= 2
-        && !digits.is_empty()
-        && digits.bytes().all(is_digit);
-    right.then(|| text.len() / 4 * 3 - padding)
+    let bytes = BASE64.decode(text).ok()?;
+    (!bytes.is_empty()).then_some(bytes.len())
 }
