@@ -172,23 +172,6 @@
 //! | any other subject (v2) | `subject` as JSON, also in the message |
 //! | `title`, `description` (v2) | the same, also in the message |
 //!
-//! # Differences from other bridges
-//!
-//! | behaviour | of | here | reason |
-//! |---|---|---|---|
-//! | one message for all text of a run, open across tool calls | Jaeger | a message ends before a tool call, and another follows | clients show later text at the start of its message, above the call |
-//! | chunks of white space are dropped | Jaeger | only empty chunks are dropped | white space separates paragraphs |
-//! | a title is the tool's name | Jaeger | it is the last clue | titles contain paths and prose |
-//! | each `rawInput` is an `ARGS` | Jaeger | arguments are sent once | clients join pieces, and `{"q":1}{"q":1}` is not JSON |
-//! | `RESULT` before `END`, updates without a `START` | Jaeger | always `START`, `ARGS`, `END`, `RESULT` | strict clients fail on any other order |
-//! | unfinished calls stay open | Jaeger | they end with a result `incomplete` | clients fail on a run that finishes with an open call |
-//! | permission is granted | Jaeger | it is refused unless a policy or the user grants it | the user has not accepted the risk |
-//! | every stop reason is a success | Jaeger | refusals are errors, cancelled runs are cancelled | a page could not distinguish them |
-//! | results of page calls are in the stream | some | they are not | a page that sees a result does not run its tool |
-//! | `Custom` as an event's type; two `RUN_FINISHED`; `RUN_FINISHED` after `RUN_ERROR` | OpenSearch | `CUSTOM`; one end | clients of 0.x fail |
-//! | only the first of parallel calls runs | OpenSearch | all run | the others are lost |
-//! | a new session for each turn | Jaeger | one for each thread, restated when it is loaded | agents keep the conversation |
-//!
 //! # Identifiers
 //!
 //! | item | identifier |

@@ -1,5 +1,5 @@
 //! The unit tests of Jaeger's gateway, row by row: equal here, or different on purpose, as listed
-//! in the crate documentation. Contextual tools and inputs have tests of their own.
+//! in `docs/other-bridges.md`. Contextual tools and inputs have tests of their own.
 use crate::script::{in_stream, play, turn};
 use agui_bridge::{Options, PermissionMode, Policy};
 use agui_types::profile::Profile;
