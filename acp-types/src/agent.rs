@@ -85,25 +85,25 @@ mod question;
 mod version;
 
 pub use crate::endpoint::{
-    Answered, Call, CallError, CallKey, CloseReason, Diagnostic, Problem, Purpose, Received, Reply,
-    RequestKey, Transmit,
+    Call, CallError, CallKey, CloseReason, Diagnostic, Problem, Purpose, ReceivedValue,
+    RepeatedAnswer, Reply, RequestKey, Transmit,
 };
 pub use event::{ClientNotification, ClientRequest, ClientResponse, Event};
 pub use options::{Limits, Options};
 
 use crate::endpoint::{Bounds, Endpoint, line, notification};
 use crate::inbox::Room;
-use crate::ordered::Ordered;
 use crate::params::NotificationParams;
+use crate::sorted_map::SortedMap;
 use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::time::Duration;
-pub(crate) use event::Waiting;
+pub(crate) use event::PendingEvent;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Notification, Request, RequestId};
-use openings::Openings;
+use openings::SessionSetups;
 use prompts::{Messages, PromptKey};
 use question::Question;
 
@@ -120,15 +120,15 @@ use question::Question;
 #[derive(Debug)]
 pub struct Connection {
     options: Options,
-    pub(crate) base: Endpoint<Token, OpenRequest, Waiting>,
+    pub(crate) base: Endpoint<Token, OpenRequest, PendingEvent>,
     /// The selected version.
     version: Option<ProtocolVersion>,
     /// Calls of sessions.
-    questions: Ordered<CallKey, Question>,
+    questions: SortedMap<CallKey, Question>,
     /// Version 2: the messages of prompts with keys.
     messages: Messages,
     /// Version 2: sessions that are being opened.
-    openings: Openings,
+    openings: SessionSetups,
 }
 
 /// A request to the client: a call, with its method.
@@ -178,9 +178,9 @@ impl Connection {
             options,
             base,
             version: None,
-            questions: Ordered::default(),
+            questions: SortedMap::default(),
             messages: Messages::new(prompt_keys),
-            openings: Openings::default(),
+            openings: SessionSetups::default(),
         }
     }
 
@@ -218,7 +218,11 @@ impl Connection {
     ///
     /// # Errors
     /// The request is already answered, or the connection is closed.
-    pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
+    pub fn reply(
+        &mut self,
+        request: RequestKey,
+        reply: impl Into<Reply>,
+    ) -> Result<(), RepeatedAnswer> {
         self.answer(request, reply.into().into_outcome())
     }
 
@@ -258,8 +262,9 @@ impl Connection {
         }
         let question = Question::new(&call);
         let key = self.base.call(call, |base, key, call| {
-            let ended = |_| CallError::Closed(CloseReason::ClientClosed);
-            let id = base.peer.register((key, call.method.clone()), deadline).map_err(ended)?;
+            let close_error = |_| CallError::Closed(CloseReason::ClientClosed);
+            let id =
+                base.peer.register((key, call.method.clone()), deadline).map_err(close_error)?;
             let request = Request::new(id.clone(), call.method, call.params.as_ref());
             base.outgoing.push(request, Purpose::Call(key));
             Ok(id)
@@ -286,10 +291,10 @@ impl Connection {
             return Some(Event::Diagnostic(Diagnostic::Dropped { count }));
         }
         match self.base.inbox.pop() {
-            Some(Waiting::Request(key, request)) => return Some(Event::Request(key, request)),
-            Some(Waiting::Notification(event)) => return Some(Event::Notification(event)),
-            Some(Waiting::Cancelled(key)) => return Some(Event::Cancelled(key)),
-            Some(Waiting::CallEnded(key, outcome)) => {
+            Some(PendingEvent::Request(key, request)) => return Some(Event::Request(key, request)),
+            Some(PendingEvent::Notification(event)) => return Some(Event::Notification(event)),
+            Some(PendingEvent::Cancelled(key)) => return Some(Event::Cancelled(key)),
+            Some(PendingEvent::CallEnded(key, outcome)) => {
                 self.base.call_polled();
                 return Some(Event::CallEnded(key, outcome));
             }

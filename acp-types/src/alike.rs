@@ -18,8 +18,8 @@ pub(crate) fn alike<A: Serialize, B: Wire>(value: &A) -> Option<B> {
 /// Returns the values that the other version supports, and the number of the others.
 pub(crate) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) {
     let alike: Vec<B> = values.iter().filter_map(alike).collect();
-    let lost = values.len() - alike.len();
-    (alike, lost)
+    let dropped = values.len() - alike.len();
+    (alike, dropped)
 }
 
 /// Converts content of a message.
@@ -41,17 +41,17 @@ impl v1::session_setup::McpServer {
         use v2::session_setup::{self as to, McpServer as To};
         match self {
             Self::Stdio(server) => {
-                let mut same = to::McpServerStdio::new(&*server.name, &*server.command);
-                same.args = Some(server.args.clone());
-                same.env = Some(server.env.clone());
-                same.meta = server.meta.clone();
-                Some(To::Stdio(same))
+                let mut stdio = to::McpServerStdio::new(&*server.name, &*server.command);
+                stdio.args = Some(server.args.clone());
+                stdio.env = Some(server.env.clone());
+                stdio.meta = server.meta.clone();
+                Some(To::Stdio(stdio))
             }
             Self::Http(server) => {
-                let mut same = to::McpServerHttp::new(&*server.name, &*server.url);
-                same.headers = Some(server.headers.clone());
-                same.meta = server.meta.clone();
-                Some(To::Http(same))
+                let mut http = to::McpServerHttp::new(&*server.name, &*server.url);
+                http.headers = Some(server.headers.clone());
+                http.meta = server.meta.clone();
+                Some(To::Http(http))
             }
             Self::Acp(server) => Some(To::Acp(server.clone())),
             Self::Sse(_) => None,
@@ -65,8 +65,8 @@ pub(crate) fn command_to_v2(
     command: &v1::slash_commands::AvailableCommand,
 ) -> v2::slash_commands::AvailableCommand {
     use v1::slash_commands::AvailableCommandInput as Input;
-    let mut same = v2::slash_commands::Command::new(&*command.name, &*command.description);
-    same.input = match &command.input {
+    let mut command_v2 = v2::slash_commands::Command::new(&*command.name, &*command.description);
+    command_v2.input = match &command.input {
         Some(Input::Unstructured(input)) => {
             let mut text = v2::slash_commands::TextCommandInput::new(&*input.hint);
             text.meta = input.meta.clone();
@@ -75,9 +75,9 @@ pub(crate) fn command_to_v2(
         }
         _ => None,
     };
-    same.meta = command.meta.clone();
-    same.extra = command.extra.clone();
-    v2::slash_commands::AvailableCommand::Command(same)
+    command_v2.meta = command.meta.clone();
+    command_v2.extra = command.extra.clone();
+    v2::slash_commands::AvailableCommand::Command(command_v2)
 }
 
 macro_rules! config_option {
@@ -96,30 +96,32 @@ macro_rules! config_option {
                         }
                         from::SessionConfigSelectOptions::Grouped(groups) => {
                             let groups = groups.iter().map(|group| {
-                                let mut same = to::SessionConfigSelectGroup::new(
+                                let mut converted_group = to::SessionConfigSelectGroup::new(
                                     group.$group.as_str(),
                                     &*group.name,
                                     all_alike(&group.options).0,
                                 );
-                                same.meta = group.meta.clone();
-                                same.extra = group.extra.clone();
-                                same
+                                converted_group.meta = group.meta.clone();
+                                converted_group.extra = group.extra.clone();
+                                converted_group
                             });
                             to::SessionConfigSelectOptions::Grouped(groups.collect())
                         }
                     };
-                    let mut same =
+                    let mut converted_select =
                         to::SessionConfigSelect::new(select.current_value.as_str(), options);
-                    same.extra = select.extra.clone();
-                    to::SessionConfigKind::Select(same)
+                    converted_select.extra = select.extra.clone();
+                    to::SessionConfigKind::Select(converted_select)
                 }
                 other => alike(other)?,
             };
-            let mut same = to::SessionConfigOption::new(option.$id.as_str(), &*option.name, kind);
-            same.description = option.description.clone();
-            same.category = option.category.as_ref().map(|category| category.as_str().into());
-            same.meta = option.meta.clone();
-            Some(same)
+            let mut converted_option =
+                to::SessionConfigOption::new(option.$id.as_str(), &*option.name, kind);
+            converted_option.description = option.description.clone();
+            converted_option.category =
+                option.category.as_ref().map(|category| category.as_str().into());
+            converted_option.meta = option.meta.clone();
+            Some(converted_option)
         }
     };
 }
@@ -131,20 +133,23 @@ config_option!(option_to_v1, v2 { config_id, group_id }, v1);
 pub(crate) fn call_to_v2(
     update: &v1::tool_calls::ToolCallUpdate,
 ) -> v2::tool_calls::ToolCallUpdate {
-    fn unless_null<A, B>(value: &Presence<A>, same: impl FnOnce(&A) -> Option<B>) -> Presence<B> {
-        value.value().and_then(same).map_or(Presence::Absent, Presence::Value)
+    fn unless_null<A, B>(
+        value: &Presence<A>,
+        convert: impl FnOnce(&A) -> Option<B>,
+    ) -> Presence<B> {
+        value.value().and_then(convert).map_or(Presence::Absent, Presence::Value)
     }
-    let mut same = v2::tool_calls::ToolCallUpdate::new(update.tool_call_id.as_str());
-    same.title = unless_null(&update.title, |title| Some(title.clone()));
-    same.name = unless_null(&update.name, |name| Some(name.clone()));
-    same.kind = unless_null(&update.kind, |kind| Some(kind.as_str().into()));
-    same.status = unless_null(&update.status, |status| Some(status.as_str().into()));
-    same.locations = unless_null(&update.locations, alike);
-    same.raw_input = unless_null(&update.raw_input, |input| Some(input.clone()));
-    same.raw_output = unless_null(&update.raw_output, |output| Some(output.clone()));
-    same.meta = update.meta.clone().map_or(Presence::Absent, Presence::Value);
-    same.extra = update.extra.clone();
-    same
+    let mut update_v2 = v2::tool_calls::ToolCallUpdate::new(update.tool_call_id.as_str());
+    update_v2.title = unless_null(&update.title, |title| Some(title.clone()));
+    update_v2.name = unless_null(&update.name, |name| Some(name.clone()));
+    update_v2.kind = unless_null(&update.kind, |kind| Some(kind.as_str().into()));
+    update_v2.status = unless_null(&update.status, |status| Some(status.as_str().into()));
+    update_v2.locations = unless_null(&update.locations, alike);
+    update_v2.raw_input = unless_null(&update.raw_input, |input| Some(input.clone()));
+    update_v2.raw_output = unless_null(&update.raw_output, |output| Some(output.clone()));
+    update_v2.meta = update.meta.clone().map_or(Presence::Absent, Presence::Value);
+    update_v2.extra = update.extra.clone();
+    update_v2
 }
 
 /// Converts an announcement of a tool call to a change.

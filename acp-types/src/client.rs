@@ -21,7 +21,7 @@
 //! - No event follows [`Event::Closed`].
 //!
 //! ```
-//! use acp_types::client::{Connection, Event, Open, Options, Prompt, SessionEvent, TurnEnd, Update};
+//! use acp_types::client::{Connection, Event, Options, Prompt, SessionEvent, TurnEnd, Update};
 //! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 //! use acp_types::v1::prompt_turn::StopReason;
 //! use acp_types::v1::session_setup::NewSessionRequest;
@@ -37,7 +37,9 @@
 //!     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}}"#,
 //!     r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
 //! ];
-//! let (mut sent, mut updates, mut reason) = (Vec::new(), 0, None);
+//! let mut sent = Vec::new();
+//! let mut updates = 0;
+//! let mut reason = None;
 //! for line in answers {
 //!     connection.handle_line(Ok(line), now);
 //!     while let Some(event) = connection.poll_event() {
@@ -59,7 +61,8 @@
 //!         sent.extend(transmit.line);
 //!     }
 //! }
-//! assert_eq!((updates, reason), (1, Some(StopReason::EndTurn)));
+//! assert_eq!(updates, 1);
+//! assert_eq!(reason, Some(StopReason::EndTurn));
 //! assert_eq!(sent.iter().filter(|byte| **byte == b'\n').count(), 3);
 //! # let _ = session;
 //! # Ok::<(), acp_types::client::PromptError>(())
@@ -69,34 +72,35 @@
 //!
 //! Version 1 is supported completely, and version 2, a preview, if the agent supports it. Events
 //! have a variant for each version. The version is determined by the shape of the response to
-//! `initialize`, not only by its number; see [`Initialized::version`].
+//! `initialize`, not only by its number; see [`Initialization::version`].
 mod commands;
 mod error;
 mod event;
 mod handle;
 mod incoming;
 mod initialize;
-mod open;
 mod options;
+mod pending_event;
 mod poll;
 mod prompt;
 mod request;
 mod respond;
 mod session;
-mod waiting;
+mod session_setup;
 
 pub use crate::endpoint::{
-    Answered, AuthMethods, Call, CallError, CallKey, CloseReason, Diagnostic, Problem, Purpose,
-    Received, Reply, RequestKey, SessionKey, Transmit, TurnKey, UnsupportedVersion,
+    AuthMethods, Call, CallError, CallKey, CloseReason, Diagnostic, Problem, Purpose,
+    ReceivedValue, RepeatedAnswer, Reply, RequestKey, SessionKey, Transmit, TurnKey,
+    UnsupportedVersion,
 };
 pub use error::{PromptError, TurnError};
 pub use event::{
-    AgentNotification, AgentRequest, AgentResponse, Event, InitializeResponse, Initialized,
-    NewSessionResponse, Opened, SessionEvent, TurnEnd, Update,
+    AgentNotification, AgentRequest, AgentResponse, Event, Initialization, InitializeResponse,
+    NewSessionResponse, OpenedSession, SessionEvent, TurnEnd, Update,
 };
-pub use open::Open;
 pub use options::{Limits, Options};
 pub use prompt::{Prompt, PromptContent};
+pub use session_setup::SessionSetupRequest;
 
 use crate::endpoint::{Bounds, Endpoint};
 use crate::inbox::Room;
@@ -105,10 +109,10 @@ use crate::v2::prompt_lifecycle::IdempotencyKey;
 use alloc::borrow::Cow;
 use core::time::Duration;
 use jsonrpc_core::RequestId;
+use pending_event::Early;
+pub(crate) use pending_event::PendingEvent;
 pub(crate) use request::OpenRequest;
 use session::Sessions;
-use waiting::Early;
-pub(crate) use waiting::Waiting;
 
 /// The client's side of one ACP connection; see the [module documentation](self).
 ///
@@ -127,13 +131,13 @@ pub(crate) use waiting::Waiting;
 pub struct Connection {
     options: Options,
     pub(crate) base: Base,
-    spoken: Spoken,
-    initialized: Option<Initialized>,
+    agent_version: AgentVersion,
+    initialized: Option<Initialization>,
     sessions: Sessions,
     early: Early,
 }
 
-type Base = Endpoint<Token, OpenRequest, Waiting>;
+type Base = Endpoint<Token, OpenRequest, PendingEvent>;
 
 /// The purpose of a request to the agent.
 #[derive(Clone, Debug)]
@@ -148,7 +152,7 @@ pub(crate) enum Token {
 
 /// The agent's version, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoken {
+enum AgentVersion {
     /// The agent has not answered `initialize`.
     Unknown,
     /// Version 2 by its number, but not confirmed by the shape of a message.
@@ -157,7 +161,7 @@ enum Spoken {
     V2,
 }
 
-impl Spoken {
+impl AgentVersion {
     fn is_v2(self) -> bool {
         matches!(self, Self::V2 | Self::Claimed)
     }
@@ -170,7 +174,7 @@ impl Connection {
         let events = Room { count: options.limits.events, bytes: options.limits.event_bytes };
         let mut connection = Self {
             base: Endpoint::new(Bounds { requests, calls, replies, diagnostics, events }),
-            spoken: Spoken::Unknown,
+            agent_version: AgentVersion::Unknown,
             initialized: None,
             sessions: Sessions::new(events),
             early: Early::default(),
@@ -181,7 +185,7 @@ impl Connection {
     }
 
     /// Returns the response to `initialize`, once received.
-    pub fn initialized(&self) -> Option<&Initialized> {
+    pub fn initialized(&self) -> Option<&Initialization> {
         self.initialized.as_ref()
     }
 

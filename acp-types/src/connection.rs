@@ -150,7 +150,8 @@ impl ConnectionOptions {
     /// Creates the machine of an agent for these versions.
     fn agent(&self, versions: &[ProtocolVersion]) -> agent::Connection {
         let mut options = agent::Options::new(versions.iter().copied());
-        (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
+        options.limits.requests = self.requests;
+        options.limits.calls = self.calls;
         // The driver stops reading before this limit.
         options.limits.replies = usize::MAX;
         agent::Connection::new(options)
@@ -158,9 +159,11 @@ impl ConnectionOptions {
 
     /// Creates the machine of a client with these options.
     fn client(&self, mut options: client::Options) -> machine::Client {
-        (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
+        options.limits.requests = self.requests;
+        options.limits.calls = self.calls;
         options.limits.replies = usize::MAX;
-        (options.call_timeout, options.turn_timeout) = (Duration::MAX, Duration::MAX);
+        options.call_timeout = Duration::MAX;
+        options.turn_timeout = Duration::MAX;
         machine::Client::new(options)
     }
 }

@@ -104,8 +104,8 @@ impl From<v2::content::ContentBlock> for v1::content::ContentBlock {
             ContentBlock::Resource(resource) => Self::Resource(boxed(resource)),
             ContentBlock::Unknown(block) => Self::Unknown(block),
             ContentBlock::Skill(skill) => {
-                let named = alike(&ContentBlock::Skill(skill.clone()));
-                named.unwrap_or_else(|| Self::from(skill.name))
+                let block = alike(&ContentBlock::Skill(skill.clone()));
+                block.unwrap_or_else(|| Self::from(skill.name))
             }
         }
     }

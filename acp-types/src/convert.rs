@@ -31,7 +31,7 @@ use crate::v2::content::ContentBlock;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
-pub use diagnostic::{BridgeDiagnostic, BridgeLoss, Unsupported};
+pub use diagnostic::{BridgeDiagnostic, BridgeLoss, UnsupportedAgent};
 use jsonrpc_core::wire::{DecodedValue, Extra, Raw, decode};
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, Notification, Request, RequestId};
 use negotiation::is_cancellation;
@@ -43,11 +43,11 @@ use v2_editor::V2Editor;
 mod call_ids;
 mod content;
 mod diagnostic;
+mod fingerprint;
 mod initialize;
 mod negotiation;
 mod outbox;
 mod recent;
-mod sent;
 mod setup;
 mod side;
 mod texts;
@@ -144,7 +144,7 @@ enum Stage {
     V1Editor(Box<V1Editor>),
     V2Editor(Box<V2Editor>),
     /// The sides have no common version.
-    Failed(Unsupported),
+    Failed(UnsupportedAgent),
 }
 
 /// The request `initialize`.

@@ -9,17 +9,17 @@ mod received;
 
 pub use call::{Call, Reply};
 pub use diagnostics::{Diagnostic, Problem};
-pub use error::{Answered, AuthMethods, CallError, CloseReason, UnsupportedVersion};
+pub use error::{AuthMethods, CallError, CloseReason, RepeatedAnswer, UnsupportedVersion};
 pub use key::{CallKey, RequestKey, SessionKey, TurnKey};
 pub use outgoing::{Purpose, Transmit};
-pub use received::Received;
+pub use received::ReceivedValue;
 
 pub(crate) use diagnostics::Diagnostics;
-pub(crate) use outgoing::{Closing, Outgoing, line, notification};
+pub(crate) use outgoing::{OutgoingLines, SessionClose, line, notification};
 pub(crate) use received::{raw_or_empty, session_id, string};
 
 use crate::inbox::{Inbox, Room, Weigh};
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -45,7 +45,10 @@ pub(crate) trait Event: Weigh {
     /// The result of a call.
     type Response;
 
-    fn call_ended(key: CallKey, outcome: Result<Box<Received<Self::Response>>, CallError>) -> Self;
+    fn call_ended(
+        key: CallKey,
+        outcome: Result<Box<ReceivedValue<Self::Response>>, CallError>,
+    ) -> Self;
 }
 
 /// A side of a connection. `T` is the purpose of an own request, `R` what is known of a request of
@@ -55,8 +58,8 @@ pub(crate) struct Endpoint<T, R, E> {
     pub(crate) peer: Peer<T>,
     pub(crate) requests: Requests<R>,
     /// Calls that were sent.
-    pub(crate) calls: Ordered<CallKey, RequestId>,
-    pub(crate) outgoing: Outgoing,
+    pub(crate) calls: SortedMap<CallKey, RequestId>,
+    pub(crate) outgoing: OutgoingLines,
     pub(crate) inbox: Inbox<E>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) closed: Option<CloseReason>,
@@ -70,8 +73,8 @@ pub(crate) struct Endpoint<T, R, E> {
 /// Open requests of the peer, by key and by id.
 #[derive(Debug)]
 pub(crate) struct Requests<R> {
-    open: Ordered<RequestKey, (RequestId, R)>,
-    by_id: Ordered<RequestId, RequestKey>,
+    open: SortedMap<RequestKey, (RequestId, R)>,
+    by_id: SortedMap<RequestId, RequestKey>,
 }
 
 /// A request that the machine answers, and its answer.
@@ -101,9 +104,9 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         let limits = jsonrpc_core::RequestLimits { ours: usize::MAX, theirs: bounds.requests };
         Self {
             peer: Peer::new(CancelMethod::ACP, limits),
-            requests: Requests { open: Ordered::default(), by_id: Ordered::default() },
-            calls: Ordered::default(),
-            outgoing: Outgoing::default(),
+            requests: Requests { open: SortedMap::default(), by_id: SortedMap::default() },
+            calls: SortedMap::default(),
+            outgoing: OutgoingLines::default(),
             inbox: Inbox::default(),
             diagnostics: Diagnostics::new(bounds.diagnostics),
             closed: None,
@@ -164,11 +167,11 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
             return key;
         }
         self.unpolled_calls += 1;
-        let sent = match self.check_open() {
+        let request = match self.check_open() {
             Ok(()) if self.unpolled_calls > self.bounds.calls => Err(CallError::Full),
             open => open.and_then(|()| send(self, key, call)),
         };
-        match sent {
+        match request {
             Ok(id) => self.calls.insert(key, id),
             Err(error) => self.push(E::call_ended(key, Err(error))),
         }
@@ -187,7 +190,7 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         let outcome = outcome.and_then(|result| {
             let value = self.diagnostics.tolerate(method, decode(method, result));
             let value = value.map_err(CallError::Invalid)?;
-            Ok(Box::new(Received::new(value, Raw::from(result))))
+            Ok(Box::new(ReceivedValue::new(value, Raw::from(result))))
         });
         self.push(E::call_ended(key, outcome));
     }
@@ -208,8 +211,8 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
     }
 
     /// Answers a request for the program.
-    pub(crate) fn reply(&mut self, key: RequestKey, reply: Reply) -> Result<(), Answered> {
-        let (id, _) = self.requests.remove(key).ok_or(Answered)?;
+    pub(crate) fn reply(&mut self, key: RequestKey, reply: Reply) -> Result<(), RepeatedAnswer> {
+        let (id, _) = self.requests.remove(key).ok_or(RepeatedAnswer)?;
         self.respond(key, &id, reply.into_outcome());
         Ok(())
     }
@@ -238,10 +241,12 @@ impl<T, R, E: Event> Endpoint<T, R, E> {
         &mut self,
         notification: &Notification<'_>,
         decoded: Result<DecodedValue<N>, DecodeError>,
-    ) -> Option<Box<Received<N>>> {
+    ) -> Option<Box<ReceivedValue<N>>> {
         let method = &*notification.method;
         match self.diagnostics.tolerate(method, decoded) {
-            Ok(value) => Some(Box::new(Received::new(value, raw_or_empty(notification.params)))),
+            Ok(value) => {
+                Some(Box::new(ReceivedValue::new(value, raw_or_empty(notification.params))))
+            }
             Err(error) => {
                 self.diagnostics.push(Diagnostic::Undecodable { method: method.to_owned(), error });
                 None

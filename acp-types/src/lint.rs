@@ -15,8 +15,10 @@
 //! linter.finish();
 //!
 //! let finding = linter.poll_finding().ok_or("nothing found")?;
-//! assert_eq!((finding.rule.code, finding.rule.severity), ("relative-path", Severity::Error));
-//! assert_eq!((finding.line, &*finding.pointer), (3, "/params/cwd"));
+//! assert_eq!(finding.rule.code, "relative-path");
+//! assert_eq!(finding.rule.severity, Severity::Error);
+//! assert_eq!(finding.line, 3);
+//! assert_eq!(&*finding.pointer, "/params/cwd");
 //! assert_eq!(finding.to_string(), "line 3, sent: error[relative-path] at /params/cwd: expected an absolute path");
 //! assert_eq!(linter.poll_finding().map(|finding| finding.rule.code), Some("unanswered-request"));
 //! # Ok::<(), &str>(())

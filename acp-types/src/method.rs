@@ -87,7 +87,8 @@ impl Method {
                 if !matches!(row.stability, Stability::Unstable) {
                     all[at].stability = version;
                 }
-                (rows, at) = (others, at + 1);
+                rows = others;
+                at += 1;
             }
             table += 1;
         }

@@ -6,7 +6,8 @@
 //!
 //! assert_eq!(PromptRequest::METHOD, "session/prompt");
 //! let method = methods::find(methods::V1, Receiver::Agent, "session/prompt").ok_or("no such method")?;
-//! assert_eq!((method.params, method.result), ("PromptRequest", Some("PromptResponse")));
+//! assert_eq!(method.params, "PromptRequest");
+//! assert_eq!(method.result, Some("PromptResponse"));
 //! assert!(method.session_scoped);
 //! assert_eq!(method.stability, Stability::Stable);
 //! # Ok::<(), &str>(())

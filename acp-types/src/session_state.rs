@@ -26,7 +26,8 @@
 //!
 //! assert_eq!(state.messages().next().map(|message| message.text()), Some("Let me see.".into()));
 //! let call = state.tool_call("c").ok_or("no call")?;
-//! assert_eq!((call.title(), call.is_over()), (Some("Read"), true));
+//! assert_eq!(call.title(), Some("Read"));
+//! assert!(call.is_over());
 //! assert_eq!(state.poll_change(), Some(Change::Message { entry: 0 }));
 //! assert_eq!(state.poll_change(), Some(Change::Text { entry: 0, block: 0, from: 7 }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +48,7 @@
 //! | text beyond [`StateLimits`], an unknown update | is dropped and reported as a [`Change`] |
 //!
 //! `_meta` of chunks, and of updates that replace content, is not part of the state.
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use crate::v1;
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionUpdate};
@@ -78,7 +79,7 @@ mod terminals;
 mod weight;
 
 pub use change::{Change, Loss};
-pub use entry::{Entry, Message, MessageKind, Produced, TerminalState, ToolCallState};
+pub use entry::{Entry, Message, MessageKind, ProducedContent, TerminalState, ToolCallState};
 
 /// Memory limits of a [`SessionState`].
 #[derive(Clone, Copy, Debug)]
@@ -140,17 +141,17 @@ pub struct SessionState {
     first: u64,
     /// Bytes of content in the entries.
     held: usize,
-    tool_calls: Ordered<ToolCallId, Box<ToolCallState>>,
-    compactions: Ordered<CompactionId, Box<CompactionUpdate>>,
-    terminals: Ordered<TerminalId, Box<TerminalState>>,
-    plans: Ordered<Option<PlanId>, PlanUpdateContent>,
+    tool_calls: SortedMap<ToolCallId, Box<ToolCallState>>,
+    compactions: SortedMap<CompactionId, Box<CompactionUpdate>>,
+    terminals: SortedMap<TerminalId, Box<TerminalState>>,
+    plans: SortedMap<Option<PlanId>, PlanUpdateContent>,
     modes: Option<v1::session_modes::SessionModeState>,
     config_options: Vec<SessionConfigOption>,
     commands: Vec<AvailableCommand>,
     info: SessionInfoUpdate,
     usage: Option<UsageUpdate>,
     notices: VecDeque<Notice>,
-    subagents: Ordered<SessionId, Box<SubagentUpdate>>,
+    subagents: SortedMap<SessionId, Box<SubagentUpdate>>,
     /// Oldest first.
     cursors: VecDeque<Box<CursorUpdate>>,
     suggestions: Vec<PromptSuggestion>,

@@ -14,8 +14,8 @@ pub(crate) enum Shape {
 
 /// Returns the shape of parameters of `initialize`, by the requested version and the members.
 #[cfg(any(feature = "convert", feature = "lint"))]
-pub(crate) fn of_initialize(asked: Option<u64>, has: impl Fn(&str) -> bool) -> Shape {
-    if asked.unwrap_or(1) >= 2 && has("info") { Shape::V2 } else { Shape::V1 }
+pub(crate) fn of_initialize(requested: Option<u64>, has: impl Fn(&str) -> bool) -> Shape {
+    if requested.unwrap_or(1) >= 2 && has("info") { Shape::V2 } else { Shape::V1 }
 }
 
 /// Returns the shape of a result of `initialize`, by the version and the members.

@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use acp_types::client::{
-//!     NewSessionResponse, Opened, Received, SessionEvent, TurnEnd, TurnKey,
+//!     NewSessionResponse, OpenedSession, ReceivedValue, SessionEvent, TurnEnd, TurnKey,
 //! };
 //! use agui_bridge::conversation::{
 //!     Acceptance, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput,
@@ -51,14 +51,14 @@
 //!
 //! // The connection has opened the session.
 //! let raw = Raw::from_text(r#"{"sessionId":"s-1"}"#)?;
-//! let opened = Opened::new(Received::new(NewSessionResponse::V1(raw.decode()?), raw));
+//! let opened = OpenedSession::new(ReceivedValue::new(NewSessionResponse::V1(raw.decode()?), raw));
 //! assert!(conversation.handle_session(session, SessionEvent::Opened(opened.into()), now).is_none());
 //! let Some(Command::Prompt { blocks, .. }) = conversation.poll_command() else { panic!("no prompt") };
 //! assert_eq!(serde_json::to_string(&blocks)?, r#"[{"type":"text","text":"Hi"}]"#);
 //!
 //! // The agent has ended the turn.
 //! let raw = Raw::from_text(r#"{"stopReason":"end_turn"}"#)?;
-//! let ended = Received::new(TurnEnd::V1(raw.decode()?), raw);
+//! let ended = ReceivedValue::new(TurnEnd::V1(raw.decode()?), raw);
 //! let ended = SessionEvent::TurnEnded(TurnKey::new(1), Ok(ended));
 //! assert!(conversation.handle_session(session, ended, now).is_none());
 //! let kinds: Vec<_> = core::iter::from_fn(|| conversation.poll_event())
@@ -118,7 +118,7 @@ pub use runs::{Acceptance, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
 use servers::OpenAttempt;
 pub(crate) use session::Trouble;
-use session::{AgentState, OpenedSession};
+use session::{AgentState, ConversationSession};
 pub(crate) use session_settings::options_of;
 pub use session_settings::{SessionSettings, config_value};
 use settings::SettingsPart;
@@ -154,7 +154,7 @@ pub struct Conversation {
     /// The session that is open or being opened.
     attached: Option<SessionNumber>,
     /// The session that is open.
-    session: Option<OpenedSession>,
+    session: Option<ConversationSession>,
     /// The last request for a session, if it has MCP servers, until the agent works on a prompt.
     attempt: Option<OpenAttempt>,
     remembered: Option<RememberedSession>,

@@ -161,7 +161,7 @@ impl Client {
         }
     }
 
-    fn open(&mut self, how: client::Open) {
+    fn open(&mut self, how: client::SessionSetupRequest) {
         let key = self.connection.open_session(how, self.now);
         if !self.is_closed {
             self.sessions.push(key);

@@ -1,7 +1,7 @@
 //! Properties of a conversation and a hub.
 use acp_types::client::{
-    self, AgentRequest, CallError, CloseReason, NewSessionResponse, Opened, Received, Reply,
-    RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey, Update,
+    self, AgentRequest, CallError, CloseReason, NewSessionResponse, OpenedSession, ReceivedValue,
+    Reply, RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey, Update,
 };
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
@@ -95,7 +95,7 @@ fn options() -> ConversationOptions {
 fn opened() -> SessionEvent {
     let raw = Raw::from_text(r#"{"sessionId":"s"}"#).unwrap();
     let response = NewSessionResponse::V1(raw.decode().unwrap());
-    SessionEvent::Opened(Box::new(Opened::new(Received::new(response, raw))))
+    SessionEvent::Opened(Box::new(OpenedSession::new(ReceivedValue::new(response, raw))))
 }
 
 fn ended(about: u8) -> SessionEvent {
@@ -104,7 +104,7 @@ fn ended(about: u8) -> SessionEvent {
         1 => Err(TurnError::Call(CallError::Timeout)),
         _ => {
             let raw = Raw::from_text(r#"{"stopReason":"end_turn"}"#).unwrap();
-            Ok(Received::new(TurnEnd::V1(raw.decode().unwrap()), raw))
+            Ok(ReceivedValue::new(TurnEnd::V1(raw.decode().unwrap()), raw))
         }
     };
     SessionEvent::TurnEnded(TurnKey::new(1), end)
@@ -183,13 +183,13 @@ impl Thread {
         .unwrap();
         let method = "session/request_permission";
         let request = AgentRequestV1::decode(method, Some(params.as_ref())).unwrap();
-        let request = Received::new(AgentRequest::V1(request), params);
+        let request = ReceivedValue::new(AgentRequest::V1(request), params);
         self.event(SessionEvent::Request(RequestKey::new(self.requests), Box::new(request)));
     }
 
     fn update(&mut self, text: &str) {
         let Ok(update) = decode(&format!(r#"{{"sessionId":"s","update":{text}}}"#)) else { return };
-        let update = Received::new(Update::V1(update), Raw::from_text("{}").unwrap());
+        let update = ReceivedValue::new(Update::V1(update), Raw::from_text("{}").unwrap());
         self.event(SessionEvent::Update(update));
     }
 

@@ -1,5 +1,5 @@
 //! Events of an agent connection.
-use super::{CallError, CallKey, CloseReason, Diagnostic, Received, RequestKey};
+use super::{CallError, CallKey, CloseReason, Diagnostic, ReceivedValue, RequestKey};
 use crate::by_version::by_version;
 use crate::endpoint;
 use crate::inbox::Weigh;
@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 pub enum Event {
     /// A request of the client, to be answered with [`reply`](super::Connection::reply): a prompt
     /// at the end of its turn in version 1, at once in version 2.
-    Request(RequestKey, Box<Received<ClientRequest>>),
+    Request(RequestKey, Box<ReceivedValue<ClientRequest>>),
     /// A notification of the client. `session/cancel` follows the [`Cancelled`](Self::Cancelled) of
     /// its prompt.
-    Notification(Box<Received<ClientNotification>>),
+    Notification(Box<ReceivedValue<ClientNotification>>),
     /// The client cancelled a request: a prompt with `session/cancel`, any request with
     /// `$/cancel_request`. It has still to be answered: a prompt with the stop reason `cancelled`,
     /// another request with its result or
@@ -26,7 +26,7 @@ pub enum Event {
     /// answered them. Do not begin their work.
     Cancelled(RequestKey),
     /// The end of a call.
-    CallEnded(CallKey, Result<Box<Received<ClientResponse>>, CallError>),
+    CallEnded(CallKey, Result<Box<ReceivedValue<ClientResponse>>, CallError>),
     /// A deviation was tolerated, or a message was dropped; for logs.
     Diagnostic(Diagnostic),
     /// The connection is closed. No event follows.
@@ -46,22 +46,25 @@ by_version! {
 
 /// An event that was not polled.
 #[derive(Debug)]
-pub(crate) enum Waiting {
-    Request(RequestKey, Box<Received<ClientRequest>>),
-    Notification(Box<Received<ClientNotification>>),
+pub(crate) enum PendingEvent {
+    Request(RequestKey, Box<ReceivedValue<ClientRequest>>),
+    Notification(Box<ReceivedValue<ClientNotification>>),
     Cancelled(RequestKey),
-    CallEnded(CallKey, Result<Box<Received<ClientResponse>>, CallError>),
+    CallEnded(CallKey, Result<Box<ReceivedValue<ClientResponse>>, CallError>),
 }
 
-impl endpoint::Event for Waiting {
+impl endpoint::Event for PendingEvent {
     type Response = ClientResponse;
 
-    fn call_ended(key: CallKey, outcome: Result<Box<Received<ClientResponse>>, CallError>) -> Self {
+    fn call_ended(
+        key: CallKey,
+        outcome: Result<Box<ReceivedValue<ClientResponse>>, CallError>,
+    ) -> Self {
         Self::CallEnded(key, outcome)
     }
 }
 
-impl Weigh for Waiting {
+impl Weigh for PendingEvent {
     fn droppable(&self) -> Option<usize> {
         match self {
             Self::Notification(notification) => Some(notification.raw.as_str().len()),

@@ -1,10 +1,10 @@
 //! Inputs: lines, time, and the end of the connection.
-use super::event::Waiting;
+use super::event::PendingEvent;
 use super::openings::Surroundings;
 use super::version;
 use super::{
-    Answered, CallError, CallKey, ClientNotification, ClientRequest, ClientResponse, CloseReason,
-    Connection, Kind, OpenRequest, Problem, PromptKey, Purpose, Received, RequestKey,
+    CallError, CallKey, ClientNotification, ClientRequest, ClientResponse, CloseReason, Connection,
+    Kind, OpenRequest, Problem, PromptKey, Purpose, ReceivedValue, RepeatedAnswer, RequestKey,
 };
 use crate::endpoint::{Refusal, raw_or_empty, session_id, string};
 use crate::v1::initialization::ProtocolVersion;
@@ -115,7 +115,8 @@ impl Connection {
                 }
                 let open = OpenRequest { kind, is_cancelled: false };
                 self.base.requests.insert(key, request.id.clone(), open);
-                self.base.push(Waiting::Request(key, Box::new(Received::new(value, raw))));
+                self.base
+                    .push(PendingEvent::Request(key, Box::new(ReceivedValue::new(value, raw))));
             }
             Err(refusal) => self.base.refuse(key, request, refusal),
         }
@@ -163,8 +164,8 @@ impl Connection {
         &mut self,
         key: RequestKey,
         outcome: Result<Raw, ErrorObject>,
-    ) -> Result<(), Answered> {
-        let (id, open) = self.base.requests.remove(key).ok_or(Answered)?;
+    ) -> Result<(), RepeatedAnswer> {
+        let (id, open) = self.base.requests.remove(key).ok_or(RepeatedAnswer)?;
         if let Kind::Close(session) = &open.kind
             && outcome.is_ok()
         {
@@ -237,7 +238,7 @@ impl Connection {
                     self.cancel_turns(&session);
                 }
             }
-            self.base.push(Waiting::Notification(received));
+            self.base.push(PendingEvent::Notification(received));
         }
     }
 
@@ -266,16 +267,15 @@ impl Connection {
         let Some((id, open)) = self.base.requests.remove(key) else { return };
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         self.base.respond(key, &id, Err(cancelled));
-        let is_it = |event: &Waiting| matches!(event, Waiting::Request(other, _) if *other == key);
+        let is_it = |event: &PendingEvent| matches!(event, PendingEvent::Request(other, _) if *other == key);
         if matches!(open.kind, Kind::Repetition(_)) {
             return;
         }
         if self.base.inbox.remove(is_it) {
-            let is_end =
-                |event: &Waiting| matches!(event, Waiting::Cancelled(other) if *other == key);
+            let is_end = |event: &PendingEvent| matches!(event, PendingEvent::Cancelled(other) if *other == key);
             self.base.inbox.remove(is_end);
         } else if !open.is_cancelled {
-            self.base.push(Waiting::Cancelled(key));
+            self.base.push(PendingEvent::Cancelled(key));
         }
     }
 
@@ -288,7 +288,7 @@ impl Connection {
             return self.refuse_prompt(key);
         }
         open.is_cancelled = true;
-        self.base.push(Waiting::Cancelled(key));
+        self.base.push(PendingEvent::Cancelled(key));
     }
 
     fn end_call(&mut self, key: CallKey, method: &str, outcome: Result<&RawValue, CallError>) {

@@ -4,7 +4,7 @@
 //! Spec: [Resuming Sessions](https://agentclientprotocol.com/protocol/v2/session-setup#resuming-sessions)
 use super::RequestKey;
 use crate::endpoint::{notification, string};
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use crate::v1::session_setup::SessionId;
 use crate::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
 use crate::v2::session_setup::ReplayComplete;
@@ -15,16 +15,16 @@ use jsonrpc_core::{find_member, peek};
 
 /// Openings without a response.
 #[derive(Debug, Default)]
-pub(super) struct Openings {
-    open: Ordered<RequestKey, Opening>,
+pub(super) struct SessionSetups {
+    open: SortedMap<RequestKey, SessionSetup>,
     /// The last `state_update` of sessions that work, while the name of a session is unknown to the
     /// client.
-    states: Ordered<SessionId, Vec<u8>>,
+    states: SortedMap<SessionId, Vec<u8>>,
 }
 
 /// An opening without a response.
 #[derive(Debug)]
-enum Opening {
+enum SessionSetup {
     /// The response names the session.
     Unnamed,
     /// A replay without an end.
@@ -43,16 +43,16 @@ pub(super) struct Surroundings {
     pub(super) after: Option<Vec<u8>>,
 }
 
-impl Openings {
+impl SessionSetups {
     pub(super) fn begin(&mut self, key: RequestKey, method: &str, params: &str) {
         let opening = match method {
-            "session/new" | "session/fork" => Opening::Unnamed,
+            "session/new" | "session/fork" => SessionSetup::Unnamed,
             "session/resume" => {
                 // An absent start means no replay.
                 let starts = find_member(params, &["replayFrom"]).filter(|from| *from != "null");
                 let id = starts.and_then(|_| string(params, &["sessionId"]));
                 let Some(id) = id else { return };
-                Opening::Replay { session: SessionId::from(&*id), state: None }
+                SessionSetup::Replay { session: SessionId::from(&*id), state: None }
             }
             _ => return,
         };
@@ -73,11 +73,11 @@ impl Openings {
 
     /// Returns the lines that wait, before another line.
     pub(super) fn take_held(&mut self) -> Vec<Vec<u8>> {
-        let held = self.open.iter_mut().filter_map(|(_, opening)| match opening {
-            Opening::Replay { state, .. } => state.take(),
-            Opening::Unnamed => None,
+        let states = self.open.iter_mut().filter_map(|(_, opening)| match opening {
+            SessionSetup::Replay { state, .. } => state.take(),
+            SessionSetup::Unnamed => None,
         });
-        held.collect()
+        states.collect()
     }
 
     /// Records a notification, and returns whether it waits for the next line.
@@ -95,7 +95,7 @@ impl Openings {
                     self.states.insert(SessionId::from(&*id), line.to_vec());
                 }
                 let mut replays = self.open.iter_mut().map(|(_, opening)| opening);
-                if let Some(Opening::Replay { state, .. }) =
+                if let Some(SessionSetup::Replay { state, .. }) =
                     replays.find(|opening| opening.replays(&id))
                 {
                     *state = Some(line.to_vec());
@@ -110,11 +110,11 @@ impl Openings {
     /// Ends an opening with this result; `None` for an error.
     pub(super) fn end(&mut self, key: RequestKey, result: Option<&Raw>) -> Surroundings {
         let mut lines = Surroundings::default();
-        let ended = self.open.remove(&key);
+        let setup = self.open.remove(&key);
         lines.before = self.take_held();
-        let Some(opening) = ended else { return lines };
+        let Some(opening) = setup else { return lines };
         match opening {
-            Opening::Replay { session, state } => {
+            SessionSetup::Replay { session, state } => {
                 if result.is_some() {
                     let end = SessionUpdate::ReplayComplete(ReplayComplete::new());
                     let end = UpdateSessionNotification::new(session.as_str(), end);
@@ -122,7 +122,7 @@ impl Openings {
                 }
                 lines.before.extend(state);
             }
-            Opening::Unnamed => {
+            SessionSetup::Unnamed => {
                 let id = result.and_then(|result| string(result.as_str(), &["sessionId"]));
                 lines.after = id.and_then(|id| self.states.remove(&*id));
             }
@@ -138,7 +138,7 @@ impl Openings {
     }
 }
 
-impl Opening {
+impl SessionSetup {
     /// Returns whether this is a replay of the session.
     fn replays(&self, id: &str) -> bool {
         matches!(self, Self::Replay { session, .. } if session.as_str() == id)

@@ -1,7 +1,7 @@
 //! Prompts of version 2: their messages, and repetitions.
 //!
 //! Spec: [Retrying a Prompt](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#retrying-a-prompt)
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use crate::v1::session_setup::SessionId;
 use crate::v2::prompt_lifecycle::{IdempotencyKey, MessageId};
 use alloc::collections::VecDeque;
@@ -12,7 +12,7 @@ pub(super) type PromptKey = (SessionId, IdempotencyKey);
 /// The messages of accepted prompts, by key; the newest within a limit.
 #[derive(Debug)]
 pub(super) struct Messages {
-    by_key: Ordered<PromptKey, MessageId>,
+    by_key: SortedMap<PromptKey, MessageId>,
     /// The keys, oldest first.
     order: VecDeque<PromptKey>,
     limit: usize,
@@ -20,7 +20,7 @@ pub(super) struct Messages {
 
 impl Messages {
     pub(super) fn new(limit: usize) -> Self {
-        Self { by_key: Ordered::default(), order: VecDeque::new(), limit }
+        Self { by_key: SortedMap::default(), order: VecDeque::new(), limit }
     }
 
     pub(super) fn get(&self, key: &PromptKey) -> Option<&MessageId> {

@@ -1,11 +1,12 @@
 //! Commands of the program: sessions, prompts, calls, replies.
-use super::session::{Opening, Session, Stage, Turn};
-use super::waiting::{Replay, Waiting};
+use super::pending_event::{PendingEvent, Replay};
+use super::session::{Session, SessionSetup, Stage, Turn};
 use super::{
-    Answered, Base, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
-    Purpose, Reply, RequestKey, SessionKey, Spoken, Token, Transmit, TurnError, TurnKey,
+    AgentVersion, Base, Call, CallError, CallKey, Connection, Prompt, PromptContent, PromptError,
+    Purpose, RepeatedAnswer, Reply, RequestKey, SessionKey, SessionSetupRequest, Token, Transmit,
+    TurnError, TurnKey,
 };
-use crate::endpoint::{Closing, line, notification};
+use crate::endpoint::{SessionClose, line, notification};
 use crate::methods::{NotificationParams, RequestParams};
 use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
@@ -28,16 +29,22 @@ impl OpenRequest {
     }
 }
 
-impl From<&Open> for OpenRequest {
-    fn from(open: &Open) -> Self {
+impl From<&SessionSetupRequest> for OpenRequest {
+    fn from(open: &SessionSetupRequest) -> Self {
         match open {
-            Open::New(params) => Self::of(&**params, None, false),
-            Open::Load(params) => Self::of(&**params, Some(params.session_id.as_str()), false),
-            Open::Resume(params) => Self::of(&**params, Some(params.session_id.as_str()), false),
-            Open::Fork(params) => Self::of(&**params, None, false),
-            Open::NewV2(params) => Self::of(&**params, None, true),
-            Open::ResumeV2(params) => Self::of(&**params, Some(params.session_id.as_str()), true),
-            Open::ForkV2(params) => Self::of(&**params, None, true),
+            SessionSetupRequest::New(params) => Self::of(&**params, None, false),
+            SessionSetupRequest::Load(params) => {
+                Self::of(&**params, Some(params.session_id.as_str()), false)
+            }
+            SessionSetupRequest::Resume(params) => {
+                Self::of(&**params, Some(params.session_id.as_str()), false)
+            }
+            SessionSetupRequest::Fork(params) => Self::of(&**params, None, false),
+            SessionSetupRequest::NewV2(params) => Self::of(&**params, None, true),
+            SessionSetupRequest::ResumeV2(params) => {
+                Self::of(&**params, Some(params.session_id.as_str()), true)
+            }
+            SessionSetupRequest::ForkV2(params) => Self::of(&**params, None, true),
         }
     }
 }
@@ -46,13 +53,17 @@ impl Connection {
     /// Opens a session. [`SessionEvent::Opened`](super::SessionEvent::Opened) or
     /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. The request waits for the
     /// response to `initialize`.
-    pub fn open_session(&mut self, how: impl Into<Open>, now: Duration) -> SessionKey {
+    pub fn open_session(
+        &mut self,
+        how: impl Into<SessionSetupRequest>,
+        now: Duration,
+    ) -> SessionKey {
         let key = SessionKey::new(self.base.number());
         match self.begin_open(key, OpenRequest::from(&how.into()), now) {
             Ok(opening) => self.sessions.insert(key, Stage::Opening(opening)),
             Err(error) if !self.base.is_closed_polled => {
                 self.sessions.insert(key, Stage::Over);
-                self.sessions.push(key, Waiting::Refused(error));
+                self.sessions.push(key, PendingEvent::Refused(error));
             }
             Err(_) => {}
         }
@@ -64,12 +75,12 @@ impl Connection {
         key: SessionKey,
         open: OpenRequest,
         now: Duration,
-    ) -> Result<Opening, CallError> {
+    ) -> Result<SessionSetup, CallError> {
         self.base.check_open()?;
         if self.sessions.len() >= self.options.limits.sessions {
             return Err(CallError::Full);
         }
-        if self.spoken != Spoken::Unknown && self.spoken.is_v2() != open.is_v2 {
+        if self.agent_version != AgentVersion::Unknown && self.agent_version.is_v2() != open.is_v2 {
             return Err(CallError::Version);
         }
         if let Some(id) = open.session_id.as_ref().filter(|id| self.sessions.is_in_use(id.as_str()))
@@ -79,7 +90,7 @@ impl Connection {
         let deadline = now.saturating_add(self.options.call_timeout);
         let token = Token::Open(key);
         let purpose = Purpose::Session(key);
-        let is_held = self.spoken == Spoken::Unknown;
+        let is_held = self.agent_version == AgentVersion::Unknown;
         let request = send(&mut self.base, is_held, token, purpose, open.call, deadline)?;
         let replay = open.session_id.map(|id| {
             let room = self.replay_room();
@@ -87,7 +98,7 @@ impl Connection {
             self.early.take(&id).for_each(|update| replay.push(update, room));
             replay
         });
-        Ok(Opening { request, is_v2: open.is_v2, replay })
+        Ok(SessionSetup { request, is_v2: open.is_v2, replay })
     }
 
     /// Sends a prompt, which begins a turn.
@@ -114,7 +125,7 @@ impl Connection {
         let turn = TurnKey::new(self.base.number());
         let Prompt { content, meta, idempotency_key } = prompt;
         let mut prompt_key = None;
-        let params = match (content, self.spoken.is_v2()) {
+        let params = match (content, self.agent_version.is_v2()) {
             (PromptContent::V1(content), false) => {
                 let mut request = v1::prompt_turn::PromptRequest::new(id, content);
                 request.meta = meta;
@@ -176,7 +187,11 @@ impl Connection {
     ///
     /// # Errors
     /// The request is already answered, by the caller or by the machine.
-    pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
+    pub fn reply(
+        &mut self,
+        request: RequestKey,
+        reply: impl Into<Reply>,
+    ) -> Result<(), RepeatedAnswer> {
         self.base.reply(request, reply.into())
     }
 
@@ -184,7 +199,7 @@ impl Connection {
     /// response to `initialize`.
     pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
         let deadline = now.saturating_add(call.timeout.unwrap_or(self.options.call_timeout));
-        let is_held = self.spoken == Spoken::Unknown;
+        let is_held = self.agent_version == AgentVersion::Unknown;
         self.base.call(call, |base, key, call| {
             let token = Token::Call(key, call.method.clone());
             send(base, is_held, token, Purpose::Call(key), call, deadline)
@@ -215,7 +230,7 @@ impl Connection {
     /// Sends a complete notification line.
     pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         self.base.check_open()?;
-        if self.spoken == Spoken::Unknown {
+        if self.agent_version == AgentVersion::Unknown {
             return Err(CallError::Version);
         }
         self.base.notify_line(line)
@@ -234,7 +249,7 @@ impl Connection {
                         let _ = self.base.peer.forget(&opening.request);
                     }
                     self.sessions.drop_events(session);
-                    self.sessions.push(session, Waiting::Refused(CallError::Released));
+                    self.sessions.push(session, PendingEvent::Refused(CallError::Released));
                 }
                 self.drop_early();
             }
@@ -268,7 +283,7 @@ impl Connection {
         if let Ok(request) = registered {
             let message = Request::new(request.clone(), "session/close", params.as_ref());
             let transmit = Transmit { line: line(message), purpose };
-            self.base.outgoing.push_closing(Closing {
+            self.base.outgoing.push_closing(SessionClose {
                 request,
                 session: id,
                 transmit,

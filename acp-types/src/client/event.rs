@@ -1,7 +1,7 @@
 //! Events of a client connection.
 use super::{
-    AuthMethods, CallError, CallKey, CloseReason, Diagnostic, Received, RequestKey, SessionKey,
-    TurnError, TurnKey,
+    AuthMethods, CallError, CallKey, CloseReason, Diagnostic, ReceivedValue, RequestKey,
+    SessionKey, TurnError, TurnKey,
 };
 use crate::by_version::by_version;
 use crate::v1::initialization::ProtocolVersion;
@@ -17,18 +17,18 @@ use serde_json::value::RawValue;
 #[non_exhaustive]
 pub enum Event {
     /// The agent has responded to `initialize`. Held calls are sent now.
-    Initialized(Box<Initialized>),
+    Initialized(Box<Initialization>),
     /// An event of a session.
     Session(SessionKey, SessionEvent),
     /// A request of the agent outside of sessions, to be answered with
     /// [`reply`](super::Connection::reply).
-    Request(RequestKey, Box<Received<AgentRequest>>),
+    Request(RequestKey, Box<ReceivedValue<AgentRequest>>),
     /// The agent withdrew a request outside of sessions. It is already answered.
     Withdrawn(RequestKey),
     /// A notification outside of sessions, such as `elicitation/complete`.
-    Notification(Box<Received<AgentNotification>>),
+    Notification(Box<ReceivedValue<AgentNotification>>),
     /// The end of a call.
-    CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
+    CallEnded(CallKey, Result<Box<ReceivedValue<AgentResponse>>, CallError>),
     /// A deviation was tolerated, or a message was dropped; for logs.
     Diagnostic(Diagnostic),
     /// The connection is closed. No event follows.
@@ -40,25 +40,25 @@ pub enum Event {
 #[non_exhaustive]
 pub enum SessionEvent {
     /// The session is open.
-    Opened(Box<Opened>),
+    Opened(Box<OpenedSession>),
     /// The session could not be opened. No event of it follows.
     Refused(CallError),
     /// An update of the agent. Updates of owned sessions (subagents) arrive here too, under their
     /// own session id.
-    Update(Received<Update>),
+    Update(ReceivedValue<Update>),
     /// A request of the agent, to be answered with [`reply`](super::Connection::reply): permission,
     /// elicitation, files, terminals, extensions.
-    Request(RequestKey, Box<Received<AgentRequest>>),
+    Request(RequestKey, Box<ReceivedValue<AgentRequest>>),
     /// A polled request was answered by the machine, since the agent withdrew it or the turn was
     /// cancelled.
     Withdrawn(RequestKey),
     /// Another notification of the session: an extension.
-    Notification(Box<Received<AgentNotification>>),
+    Notification(Box<ReceivedValue<AgentNotification>>),
     /// Version 2: the prompt was accepted as a message with this id. The turn continues. A repeated
     /// prompt has the id of the first one.
-    PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
+    PromptAccepted(TurnKey, Box<ReceivedValue<v2::prompt_lifecycle::PromptResponse>>),
     /// The end of a turn.
-    TurnEnded(TurnKey, Result<Received<TurnEnd>, TurnError>),
+    TurnEnded(TurnKey, Result<ReceivedValue<TurnEnd>, TurnError>),
     /// The session was polled too slowly: this number of its oldest updates was dropped directly
     /// before the next event.
     Lagged {
@@ -70,14 +70,14 @@ pub enum SessionEvent {
 /// The response to `initialize`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Initialized {
+pub struct Initialization {
     /// The agent's version, by the shape of its messages.
     pub version: ProtocolVersion,
     /// The version in the agent's response. Some agents repeat any requested number and continue in
     /// version 1.
     pub claimed: ProtocolVersion,
     /// The response.
-    pub response: Received<InitializeResponse>,
+    pub response: ReceivedValue<InitializeResponse>,
 }
 
 /// A response to `initialize`, by version.
@@ -107,24 +107,24 @@ impl InitializeResponse {
 /// An open session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Opened {
+pub struct OpenedSession {
     /// Identifier of the session.
     pub session_id: SessionId,
     /// The response. Responses to `session/load`, `session/resume` and `session/fork` have the form
     /// of `session/new`, with the same members.
-    pub response: Received<NewSessionResponse>,
+    pub response: ReceivedValue<NewSessionResponse>,
     /// Updates before the response, for a loaded or resumed session: its kept history. In version 2
     /// it ends with `replay_complete`, if the agent sends that: later updates before the response
     /// are [`SessionEvent::Update`]s.
-    pub replay: Vec<Received<Update>>,
+    pub replay: Vec<ReceivedValue<Update>>,
     /// Number of updates that are missing at the beginning of [`replay`](Self::replay).
     pub left_out: u64,
 }
 
-impl Opened {
+impl OpenedSession {
     /// Creates the event of a session without a replay, for tests and for programs with their own
     /// events.
-    pub fn new(response: Received<NewSessionResponse>) -> Self {
+    pub fn new(response: ReceivedValue<NewSessionResponse>) -> Self {
         let session_id = match &response.value {
             NewSessionResponse::V1(response) => response.session_id.clone(),
             NewSessionResponse::V2(response) => response.session_id.as_str().into(),

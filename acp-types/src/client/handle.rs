@@ -1,6 +1,6 @@
 //! Inputs: lines, time, and the end of the connection.
+use super::pending_event::PendingEvent;
 use super::poll::read;
-use super::waiting::Waiting;
 use super::{
     CallError, CloseReason, Connection, Diagnostic, Limits, RequestKey, SessionKey, Token,
     TurnError,
@@ -103,13 +103,13 @@ impl Connection {
             let error = TurnError::Call(CallError::Closed(why.clone()));
             self.sessions.end_turn(session, Err(error));
             if let Some(super::session::Stage::Opening(_)) = self.sessions.end(session) {
-                self.sessions.push(session, Waiting::Refused(CallError::Closed(why.clone())));
+                self.sessions.push(session, PendingEvent::Refused(CallError::Closed(why.clone())));
             }
             self.sessions.put_back(session);
         }
         while let Some(ended) = self.base.peer.poll_ended(Duration::MAX) {
             if let Token::Call(key, _) = ended.token {
-                self.base.push(Waiting::CallEnded(key, Err(CallError::Closed(why.clone()))));
+                self.base.push(PendingEvent::CallEnded(key, Err(CallError::Closed(why.clone()))));
             }
         }
     }
@@ -135,9 +135,9 @@ impl Connection {
     pub(super) fn handle_known(&mut self, key: SessionKey, tag: &str, params: &RawValue) {
         self.deliver(key, Raw::from(params));
         match tag {
-            "subagent_update" => self.own(key, params),
+            "subagent_update" => self.add_subagent(key, params),
             "state_update" | "replay_complete" | "user_message" | "user_message_chunk"
-                if self.spoken.is_v2() =>
+                if self.agent_version.is_v2() =>
             {
                 self.handle_progress(key, tag, params);
             }
@@ -150,15 +150,15 @@ impl Connection {
         let room = self.replay_room();
         match self.sessions.replay(key) {
             Some(replay) => replay.push(update, room),
-            None => self.sessions.push(key, Waiting::Update(update)),
+            None => self.sessions.push(key, PendingEvent::Update(update)),
         }
     }
 
     /// Records that a session owns another.
-    fn own(&mut self, key: SessionKey, params: &RawValue) {
+    fn add_subagent(&mut self, key: SessionKey, params: &RawValue) {
         let Some(id) = string(params.get(), &["update", "sessionId"]) else { return };
         let id = SessionId::from(&*id);
-        if self.sessions.own(key, &id, self.options.limits.sessions) {
+        if self.sessions.add_subagent(key, &id, self.options.limits.sessions) {
             for update in self.early.take(&id) {
                 self.deliver(key, update);
             }
@@ -179,7 +179,7 @@ impl Connection {
                     read::<UpdateSessionNotification>(params.get())
                     && let SessionUpdate::StateUpdate(state) = value.update
                 {
-                    let state = super::Received::new(state, Raw::from(params));
+                    let state = super::ReceivedValue::new(state, Raw::from(params));
                     self.sessions.change_state(key, state);
                 }
             }

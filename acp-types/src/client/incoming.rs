@@ -1,7 +1,7 @@
 //! Requests and notifications of the agent, except updates.
+use super::pending_event::PendingEvent;
 use super::request::{Kind, OpenRequest};
-use super::waiting::Waiting;
-use super::{AgentNotification, AgentRequest, Connection, Problem, Received, RequestKey};
+use super::{AgentNotification, AgentRequest, Connection, Problem, ReceivedValue, RequestKey};
 use crate::endpoint::{Refusal, raw_or_empty, session_id};
 use crate::v1;
 use alloc::boxed::Box;
@@ -11,9 +11,9 @@ impl Connection {
     pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
         let method = &*notification.method;
         let params = notification.params;
-        let decoded = AgentNotification::decode(self.spoken.is_v2(), method, params);
+        let decoded = AgentNotification::decode(self.agent_version.is_v2(), method, params);
         if let Some(received) = self.base.read(notification, decoded) {
-            let event = Waiting::Notification(received);
+            let event = PendingEvent::Notification(received);
             match session_id(params).and_then(|id| self.sessions.find(&id)) {
                 Some(key) => self.sessions.push(key, event),
                 None => self.base.push(event),
@@ -25,7 +25,7 @@ impl Connection {
         let method = &*request.method;
         let params = request.params;
         let key = RequestKey::new(self.base.number());
-        let decoded = AgentRequest::decode(self.spoken.is_v2(), method, params);
+        let decoded = AgentRequest::decode(self.agent_version.is_v2(), method, params);
         let value = match self.base.diagnostics.tolerate(method, decoded) {
             Ok(value) => value,
             Err(error) => {
@@ -35,10 +35,10 @@ impl Connection {
         };
         let kind = Kind::of(method);
         let raw = raw_or_empty(params);
-        let named = session_id(params);
-        let session = named.as_ref().and_then(|id| self.sessions.find(id));
+        let session_id = session_id(params);
+        let session = session_id.as_ref().and_then(|id| self.sessions.find(id));
         let size = raw.as_str().len();
-        if named.is_some() && session.is_none() {
+        if session_id.is_some() && session.is_none() {
             let answer = if kind.is_question() {
                 kind.cancelled()
             } else {
@@ -63,7 +63,7 @@ impl Connection {
             return None;
         }
         self.base.requests.insert(key, request.id.clone(), OpenRequest { session, kind });
-        let event = Waiting::Request(key, Box::new(Received { value, raw }));
+        let event = PendingEvent::Request(key, Box::new(ReceivedValue { value, raw }));
         match session {
             Some(session) => self.sessions.push(session, event),
             None => self.base.push(event),
@@ -85,12 +85,12 @@ impl Connection {
         match open.session {
             Some(session) => {
                 if !self.sessions.remove_request(session, key) {
-                    self.sessions.push(session, Waiting::Withdrawn(key));
+                    self.sessions.push(session, PendingEvent::Withdrawn(key));
                 }
             }
             None => {
                 if !self.base.inbox.remove_request(key) {
-                    self.base.push(Waiting::Withdrawn(key));
+                    self.base.push(PendingEvent::Withdrawn(key));
                 }
             }
         }

@@ -1,10 +1,10 @@
 //! `initialize`, and the selection of the version.
+use super::pending_event::PendingEvent;
 use super::poll::read;
 use super::session::Stage;
-use super::waiting::Waiting;
 use super::{
-    CallError, CloseReason, Connection, Diagnostic, InitializeResponse, Initialized, Purpose,
-    Received, SessionKey, Spoken, Token, UnsupportedVersion,
+    AgentVersion, CallError, CloseReason, Connection, Diagnostic, Initialization,
+    InitializeResponse, Purpose, ReceivedValue, SessionKey, Token, UnsupportedVersion,
 };
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
@@ -57,9 +57,9 @@ impl Connection {
     pub(super) fn handle_initialized(&mut self, outcome: Result<&RawValue, CallError>) {
         match outcome.and_then(|result| self.read_initialized(result)) {
             Ok((initialized, spoken)) => {
-                self.spoken = spoken;
+                self.agent_version = spoken;
                 self.initialized = Some(initialized.clone());
-                self.base.push(Waiting::Initialized(Box::new(initialized)));
+                self.base.push(PendingEvent::Initialized(Box::new(initialized)));
                 self.refuse_other_version();
                 self.base.outgoing.release();
             }
@@ -81,7 +81,10 @@ impl Connection {
         CloseReason::Version(UnsupportedVersion { answered, unread: None, message, offered })
     }
 
-    fn read_initialized(&mut self, result: &RawValue) -> Result<(Initialized, Spoken), CallError> {
+    fn read_initialized(
+        &mut self,
+        result: &RawValue,
+    ) -> Result<(Initialization, AgentVersion), CallError> {
         let member = |name: &str| peek_member(result.get(), name).ok().flatten();
         let refused = |answered, unread| {
             let message = None;
@@ -95,13 +98,13 @@ impl Connection {
         let shape =
             spoken::of_initialized(Some(u64::from(claimed.0)), |name| member(name).is_some());
         let (version, spoken) = match shape {
-            Shape::V1 => (ProtocolVersion::V1, Spoken::V1),
-            Shape::V2 => (ProtocolVersion::V2, Spoken::V2),
-            Shape::Either => (ProtocolVersion::V2, Spoken::Claimed),
+            Shape::V1 => (ProtocolVersion::V1, AgentVersion::V1),
+            Shape::V2 => (ProtocolVersion::V2, AgentVersion::V2),
+            Shape::Either => (ProtocolVersion::V2, AgentVersion::Claimed),
         };
         let offered = self.offered();
-        let asked = offered.last().copied().unwrap_or(ProtocolVersion::V1);
-        let is_named = ProtocolVersion::V1 <= claimed && claimed <= asked;
+        let requested = offered.last().copied().unwrap_or(ProtocolVersion::V1);
+        let is_named = ProtocolVersion::V1 <= claimed && claimed <= requested;
         if !is_named || !offered.contains(&version) {
             return Err(refused(Some(claimed), None));
         }
@@ -116,21 +119,21 @@ impl Connection {
         if version != claimed {
             self.base.diagnostics.push(Diagnostic::OtherVersion { claimed, spoken: version });
         }
-        let response = Received { value, raw: Raw::from(result) };
-        Ok((Initialized { version, claimed, response }, spoken))
+        let response = ReceivedValue { value, raw: Raw::from(result) };
+        Ok((Initialization { version, claimed, response }, spoken))
     }
 
     /// Handles the shape of a message, which decides the version if the agent has only claimed it
     /// so far.
     pub(super) fn settle(&mut self, shape: Shape) {
-        if self.spoken != Spoken::Claimed {
+        if self.agent_version != AgentVersion::Claimed {
             return;
         }
         match shape {
             Shape::Either => {}
-            Shape::V2 => self.spoken = Spoken::V2,
+            Shape::V2 => self.agent_version = AgentVersion::V2,
             Shape::V1 => {
-                self.spoken = Spoken::V1;
+                self.agent_version = AgentVersion::V1;
                 let claimed = ProtocolVersion::V2;
                 if let Some(initialized) = &mut self.initialized {
                     initialized.version = ProtocolVersion::V1;
@@ -143,7 +146,7 @@ impl Connection {
 
     /// Refuses sessions that were requested in another version before the version was known.
     fn refuse_other_version(&mut self) {
-        let is_v2 = self.spoken.is_v2();
+        let is_v2 = self.agent_version.is_v2();
         let other = |key: &SessionKey| {
             let stage = self.sessions.get(*key).map(|session| &session.stage);
             matches!(stage, Some(Stage::Opening(opening)) if opening.is_v2 != is_v2)
@@ -153,7 +156,7 @@ impl Connection {
             if let Some(Stage::Opening(opening)) = self.sessions.end(key) {
                 self.forget(&opening.request);
             }
-            self.sessions.push(key, Waiting::Refused(CallError::Version));
+            self.sessions.push(key, PendingEvent::Refused(CallError::Version));
         }
     }
 }

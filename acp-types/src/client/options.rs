@@ -140,7 +140,8 @@ pub struct Limits {
     /// Bytes of those updates; 32 MiB by default.
     pub early_bytes: usize,
     /// Updates that are kept of a session that is being loaded; 20,000 by default. Beyond it the
-    /// oldest are left out, and [`Opened::left_out`](super::Opened::left_out) counts them.
+    /// oldest are left out, and [`OpenedSession::left_out`](super::OpenedSession::left_out) counts
+    /// them.
     pub replay: usize,
     /// Bytes of those updates; 32 MiB by default.
     pub replay_bytes: usize,

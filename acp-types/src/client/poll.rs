@@ -1,7 +1,8 @@
 //! Outputs: lines, events and deadlines.
-use super::waiting::{Kept, Waiting};
+use super::pending_event::{PendingEvent, RetainedUpdates};
 use super::{
-    Connection, Diagnostic, Event, Opened, Received, SessionEvent, SessionKey, Transmit, Update,
+    Connection, Diagnostic, Event, OpenedSession, ReceivedValue, SessionEvent, SessionKey,
+    Transmit, Update,
 };
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::ToOwned;
@@ -71,14 +72,14 @@ impl Connection {
             return Some(Event::Diagnostic(Diagnostic::Dropped { count }));
         }
         let event = match self.base.inbox.pop()? {
-            Waiting::Initialized(initialized) => Event::Initialized(initialized),
-            Waiting::CallEnded(key, outcome) => {
+            PendingEvent::Initialized(initialized) => Event::Initialized(initialized),
+            PendingEvent::CallEnded(key, outcome) => {
                 self.base.call_polled();
                 Event::CallEnded(key, outcome)
             }
-            Waiting::Request(key, request) => Event::Request(key, request),
-            Waiting::Withdrawn(key) => Event::Withdrawn(key),
-            Waiting::Notification(notification) => Event::Notification(notification),
+            PendingEvent::Request(key, request) => Event::Request(key, request),
+            PendingEvent::Withdrawn(key) => Event::Withdrawn(key),
+            PendingEvent::Notification(notification) => Event::Notification(notification),
             // Other events belong to sessions.
             _ => return None,
         };
@@ -86,45 +87,47 @@ impl Connection {
     }
 
     /// Returns the event; `None` for an update that cannot be decoded, which becomes a diagnostic.
-    fn session_event(&mut self, event: Waiting) -> Option<SessionEvent> {
+    fn session_event(&mut self, event: PendingEvent) -> Option<SessionEvent> {
         Some(match event {
-            Waiting::Opened { session_id, response, replay } => {
+            PendingEvent::Opened { session_id, response, replay } => {
                 SessionEvent::Opened(Box::new(self.opened_event(session_id, *response, replay)))
             }
-            Waiting::Refused(error) => SessionEvent::Refused(error),
-            Waiting::Update(raw) => SessionEvent::Update(self.read_update(raw)?),
-            Waiting::Request(key, request) => SessionEvent::Request(key, request),
-            Waiting::Withdrawn(key) => SessionEvent::Withdrawn(key),
-            Waiting::Notification(notification) => SessionEvent::Notification(notification),
-            Waiting::PromptAccepted(key, response) => SessionEvent::PromptAccepted(key, response),
-            Waiting::TurnEnded(key, outcome) => {
+            PendingEvent::Refused(error) => SessionEvent::Refused(error),
+            PendingEvent::Update(raw) => SessionEvent::Update(self.read_update(raw)?),
+            PendingEvent::Request(key, request) => SessionEvent::Request(key, request),
+            PendingEvent::Withdrawn(key) => SessionEvent::Withdrawn(key),
+            PendingEvent::Notification(notification) => SessionEvent::Notification(notification),
+            PendingEvent::PromptAccepted(key, response) => {
+                SessionEvent::PromptAccepted(key, response)
+            }
+            PendingEvent::TurnEnded(key, outcome) => {
                 SessionEvent::TurnEnded(key, outcome.map(|end| *end))
             }
             // Events of the connection.
-            Waiting::Initialized(_) | Waiting::CallEnded(..) => return None,
+            PendingEvent::Initialized(_) | PendingEvent::CallEnded(..) => return None,
         })
     }
 
     fn opened_event(
         &mut self,
         session_id: SessionId,
-        response: Received<super::NewSessionResponse>,
-        replay: Kept,
-    ) -> Opened {
+        response: ReceivedValue<super::NewSessionResponse>,
+        replay: RetainedUpdates,
+    ) -> OpenedSession {
         let left_out = replay.left_out();
         let updates = replay.into_updates().into_iter();
         let replay: Vec<_> = updates.filter_map(|raw| self.read_update(raw)).collect();
-        Opened { session_id, response, replay, left_out }
+        OpenedSession { session_id, response, replay, left_out }
     }
 
-    fn read_update(&mut self, raw: Raw) -> Option<Received<Update>> {
-        let update = if self.spoken.is_v2() {
+    fn read_update(&mut self, raw: Raw) -> Option<ReceivedValue<Update>> {
+        let update = if self.agent_version.is_v2() {
             self.base.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V2)
         } else {
             self.base.diagnostics.tolerate("session/update", read(raw.as_str())).map(Update::V1)
         };
         match update {
-            Ok(value) => Some(Received { value, raw }),
+            Ok(value) => Some(ReceivedValue { value, raw }),
             Err(error) => {
                 let method = "session/update".to_owned();
                 self.base.diagnostics.push(Diagnostic::Undecodable { method, error });

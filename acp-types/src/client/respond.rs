@@ -1,10 +1,10 @@
 //! Responses of the agent.
+use super::pending_event::{PendingEvent, Replay};
 use super::poll::read;
 use super::session::Stage;
-use super::waiting::{Replay, Waiting};
 use super::{
     AgentResponse, AuthMethods, CallError, Connection, Diagnostic, NewSessionResponse, Purpose,
-    Received, SessionKey, Token, TurnEnd, TurnError, TurnKey,
+    ReceivedValue, SessionKey, Token, TurnEnd, TurnError, TurnKey,
 };
 use crate::dispatch::object;
 use crate::endpoint::string;
@@ -45,7 +45,7 @@ impl Connection {
             Token::Open(session) => self.handle_opened(session, outcome, now),
             Token::Prompt(session, turn) => self.handle_prompted(session, turn, outcome),
             Token::Call(key, method) => {
-                let is_v2 = self.spoken.is_v2();
+                let is_v2 = self.agent_version.is_v2();
                 let decode =
                     |method: &str, result: &_| AgentResponse::decode(is_v2, method, result);
                 self.base.end_call(key, &method, outcome, decode);
@@ -76,7 +76,7 @@ impl Connection {
             if loaded.is_none() && self.sessions.is_in_use(response.id()) {
                 return Err(CallError::InUse(response.id().into()));
             }
-            Ok(Received { value: response, raw: Raw::from(result) })
+            Ok(ReceivedValue { value: response, raw: Raw::from(result) })
         });
         match opened {
             Ok(response) => {
@@ -88,11 +88,12 @@ impl Connection {
                 let replay = self.sessions.open(key, session_id.clone());
                 let (replay, later) = replay.map(Replay::into_parts).unwrap_or_default();
                 let response = Box::new(response);
-                let event = Waiting::Opened { session_id: session_id.clone(), response, replay };
+                let event =
+                    PendingEvent::Opened { session_id: session_id.clone(), response, replay };
                 self.sessions.push(key, event);
                 self.sessions.add_dropped(key, later.left_out());
                 for update in later.into_updates() {
-                    self.sessions.push(key, Waiting::Update(update));
+                    self.sessions.push(key, PendingEvent::Update(update));
                 }
                 for update in self.early.take(&session_id) {
                     let tag = string(update.as_str(), &["update", "sessionUpdate"]);
@@ -132,7 +133,7 @@ impl Connection {
         use v2::session_setup as two;
         let text = object(Some(result));
         let method = "session/new";
-        let read = if self.spoken.is_v2() {
+        let read = if self.agent_version.is_v2() {
             match loaded {
                 None => self.base.diagnostics.tolerate(method, read(text)),
                 Some(id) => self.base.diagnostics.tolerate("session/resume", read(text)).map(
@@ -140,7 +141,8 @@ impl Connection {
                         let mut response = two::NewSessionResponse::new(id.as_str());
                         response.config_options = answer.config_options;
                         response.available_commands = answer.available_commands;
-                        (response.meta, response.extra) = (answer.meta, answer.extra);
+                        response.meta = answer.meta;
+                        response.extra = answer.extra;
                         response
                     },
                 ),
@@ -154,7 +156,8 @@ impl Connection {
                         let mut response = one::NewSessionResponse::new(id.clone());
                         (response.modes, response.config_options) =
                             (answer.modes, answer.config_options);
-                        (response.meta, response.extra) = (answer.meta, answer.extra);
+                        response.meta = answer.meta;
+                        response.extra = answer.extra;
                         response
                     },
                 ),
@@ -189,12 +192,13 @@ impl Connection {
         };
         let text = object(Some(result));
         let raw = Raw::from(result);
-        if self.spoken.is_v2() {
+        if self.agent_version.is_v2() {
             match self.base.diagnostics.tolerate("session/prompt", read(text)) {
                 Ok(value) => {
-                    let accepted: Box<Received<PromptResponse>> = Box::new(Received { value, raw });
+                    let accepted: Box<ReceivedValue<PromptResponse>> =
+                        Box::new(ReceivedValue { value, raw });
                     let message = accepted.value.message_id.clone();
-                    self.sessions.push(session, Waiting::PromptAccepted(turn, accepted));
+                    self.sessions.push(session, PendingEvent::PromptAccepted(turn, accepted));
                     self.sessions.accept(session, &message);
                 }
                 Err(error) => {
@@ -204,7 +208,7 @@ impl Connection {
         } else {
             let end = self.base.diagnostics.tolerate("session/prompt", read(text)).map(TurnEnd::V1);
             let outcome = match end {
-                Ok(value) => Ok(Box::new(Received { value, raw })),
+                Ok(value) => Ok(Box::new(ReceivedValue { value, raw })),
                 Err(error) => failed(CallError::Invalid(error)),
             };
             self.sessions.end_turn(session, outcome);

@@ -1,8 +1,8 @@
 //! The sessions of a connection: stages, turns, timers and inboxes.
-use super::waiting::{Replay, Waiting};
-use super::{CallError, Received, SessionKey, TurnEnd, TurnError, TurnKey};
+use super::pending_event::{PendingEvent, Replay};
+use super::{CallError, ReceivedValue, SessionKey, TurnEnd, TurnError, TurnKey};
 use crate::inbox::{Inbox, Room};
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use crate::v1::session_setup::SessionId;
 use crate::v2;
 use crate::v2::prompt_lifecycle::{IdempotencyKey, MessageId};
@@ -17,13 +17,13 @@ const MAX_MESSAGE_ID: usize = 1024;
 /// Sessions, by key and by id.
 #[derive(Debug)]
 pub(super) struct Sessions {
-    all: Ordered<SessionKey, Box<Session>>,
+    all: SortedMap<SessionKey, Box<Session>>,
     /// Ids of open and loading sessions, and of the sessions that they own.
-    by_id: Ordered<SessionId, SessionKey>,
+    by_id: SortedMap<SessionId, SessionKey>,
     /// Sessions with events, each listed once.
     ready: VecDeque<SessionKey>,
     /// Deadlines of turns.
-    timers: Ordered<(Duration, SessionKey), ()>,
+    timers: SortedMap<(Duration, SessionKey), ()>,
     /// Number of sessions without an id.
     unnamed: usize,
     room: Room,
@@ -36,11 +36,11 @@ pub(super) struct Session {
     /// Version 2: the session works, also without a prompt.
     is_busy: bool,
     /// Version 2: the last idle state.
-    idle: Option<Box<Received<TurnEnd>>>,
+    idle: Option<Box<ReceivedValue<TurnEnd>>>,
     /// Version 2: the last message of the user.
     message: Option<MessageId>,
     turn: Option<Turn>,
-    inbox: Inbox<Waiting>,
+    inbox: Inbox<PendingEvent>,
     is_ready: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Session {
 #[derive(Debug)]
 pub(super) enum Stage {
     /// The agent has not answered.
-    Opening(Opening),
+    Opening(SessionSetup),
     Open(SessionId),
     /// It was refused or released, or the connection is closed. It is removed when its events are
     /// polled.
@@ -57,13 +57,13 @@ pub(super) enum Stage {
 
 impl Stage {
     fn is_unnamed(&self) -> bool {
-        matches!(self, Self::Opening(Opening { replay: None, .. }))
+        matches!(self, Self::Opening(SessionSetup { replay: None, .. }))
     }
 }
 
 /// A session that is being opened.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(super) struct SessionSetup {
     pub(super) request: RequestId,
     /// Whether the request is of version 2.
     pub(super) is_v2: bool,
@@ -87,7 +87,7 @@ pub(super) struct Turn {
     /// Version 2: the session was busy since the prompt.
     is_busy: bool,
     /// Version 2: the session became idle since the prompt.
-    idle: Option<Box<Received<TurnEnd>>>,
+    idle: Option<Box<ReceivedValue<TurnEnd>>>,
     /// Version 2: the last message of the user before the prompt. A repeated prompt has its id.
     message_before: Option<MessageId>,
     /// Version 2: the key of the prompt.
@@ -119,10 +119,10 @@ impl Turn {
 impl Sessions {
     pub(super) fn new(room: Room) -> Self {
         Self {
-            all: Ordered::default(),
-            by_id: Ordered::default(),
+            all: SortedMap::default(),
+            by_id: SortedMap::default(),
             ready: VecDeque::new(),
-            timers: Ordered::default(),
+            timers: SortedMap::default(),
             unnamed: 0,
             room,
         }
@@ -164,7 +164,7 @@ impl Sessions {
     }
 
     pub(super) fn insert(&mut self, key: SessionKey, stage: Stage) {
-        if let Stage::Opening(Opening { replay: Some(replay), .. }) = &stage {
+        if let Stage::Opening(SessionSetup { replay: Some(replay), .. }) = &stage {
             self.by_id.insert(replay.session.clone(), key);
         }
         self.unnamed += usize::from(stage.is_unnamed());
@@ -193,7 +193,7 @@ impl Sessions {
 
     /// Records that the session owns another, with updates delivered together, and returns whether
     /// that is new.
-    pub(super) fn own(&mut self, key: SessionKey, id: &SessionId, limit: usize) -> bool {
+    pub(super) fn add_subagent(&mut self, key: SessionKey, id: &SessionId, limit: usize) -> bool {
         let is_new = self.by_id.len() < limit && !self.by_id.contains_key(id);
         if is_new {
             self.by_id.insert(id.clone(), key);
@@ -218,10 +218,10 @@ impl Sessions {
 
     pub(super) fn refuse(&mut self, key: SessionKey, error: CallError) {
         self.end(key);
-        self.push(key, Waiting::Refused(error));
+        self.push(key, PendingEvent::Refused(error));
     }
 
-    pub(super) fn push(&mut self, key: SessionKey, event: Waiting) {
+    pub(super) fn push(&mut self, key: SessionKey, event: PendingEvent) {
         let Some(session) = self.all.get_mut(&key) else { return };
         session.inbox.push(event, self.room);
         if !session.is_ready {
@@ -281,13 +281,13 @@ impl Sessions {
     }
 
     /// Returns the next event of a session, or the number of events dropped before it.
-    pub(super) fn pop(&mut self, key: SessionKey) -> Option<Result<Waiting, u64>> {
+    pub(super) fn pop(&mut self, key: SessionKey) -> Option<Result<PendingEvent, u64>> {
         let session = self.all.get_mut(&key)?;
         if let Some(dropped) = session.inbox.take_dropped_of_session() {
             return Some(Err(dropped));
         }
         let event = session.inbox.pop()?;
-        if matches!(event, Waiting::TurnEnded(..)) {
+        if matches!(event, PendingEvent::TurnEnded(..)) {
             session.turn = None;
         }
         Some(Ok(event))
@@ -296,7 +296,7 @@ impl Sessions {
     /// Returns the kept updates of a session that is being loaded.
     pub(super) fn replay(&mut self, key: SessionKey) -> Option<&mut Replay> {
         match &mut self.all.get_mut(&key)?.stage {
-            Stage::Opening(Opening { replay: Some(replay), .. }) => Some(replay),
+            Stage::Opening(SessionSetup { replay: Some(replay), .. }) => Some(replay),
             _ => None,
         }
     }
@@ -329,7 +329,7 @@ impl Sessions {
     pub(super) fn end_turn(
         &mut self,
         key: SessionKey,
-        outcome: Result<Box<Received<TurnEnd>>, TurnError>,
+        outcome: Result<Box<ReceivedValue<TurnEnd>>, TurnError>,
     ) -> Option<RequestId> {
         let turn = self.turn(key)?;
         turn.is_ended = true;
@@ -337,7 +337,7 @@ impl Sessions {
         let deadline = turn.deadline;
         let request = turn.request.take();
         self.timers.remove(&(deadline, key));
-        self.push(key, Waiting::TurnEnded(turn_key, outcome));
+        self.push(key, PendingEvent::TurnEnded(turn_key, outcome));
         request
     }
 
@@ -368,14 +368,14 @@ impl Sessions {
     pub(super) fn change_state(
         &mut self,
         key: SessionKey,
-        state: Received<v2::session_states::StateUpdate>,
+        state: ReceivedValue<v2::session_states::StateUpdate>,
     ) {
         use v2::session_states::{StateUpdate, StopReason};
         let Some(session) = self.all.get_mut(&key) else { return };
         session.is_busy = state.value.is_busy();
         if let StateUpdate::Idle(idle) = &state.value {
             let value = TurnEnd::V2(idle.clone());
-            session.idle = Some(Box::new(Received { value, raw: state.raw.clone() }));
+            session.idle = Some(Box::new(ReceivedValue { value, raw: state.raw.clone() }));
         }
         let Some(turn) = self.turn(key) else { return };
         turn.is_busy |= state.value.is_busy();
@@ -387,7 +387,7 @@ impl Sessions {
             turn.was_busy = false;
             return;
         }
-        let end = Box::new(Received { value: TurnEnd::V2(idle), raw: state.raw });
+        let end = Box::new(ReceivedValue { value: TurnEnd::V2(idle), raw: state.raw });
         if turn.request.is_some() {
             turn.idle = Some(end);
         } else {

@@ -1,7 +1,7 @@
 //! Agents of both versions on one connection. `initialize` selects the version, and with it the
 //! handlers.
 use super::driver::{Driver, Serve};
-use super::shared::Shared;
+use super::shared::SharedConnection;
 use super::{ConnectionOptions, Context, Peer, v1, v2};
 use crate::agent::{ClientNotification, ClientRequest, Connection};
 use crate::client::Diagnostic;
@@ -119,7 +119,7 @@ where
 {
     let side = Arc::new(side);
     let both = Both { one: v1::Handles(side.clone()), two: v2::Handles(side) };
-    let shared = Arc::new(Shared::new(options.agent(&VERSIONS), options));
+    let shared = Arc::new(SharedConnection::new(options.agent(&VERSIONS), options));
     (Driver::new(stream, sink, both, shared.clone(), options), Peer::new(shared))
 }
 
@@ -137,6 +137,6 @@ where
 {
     let side = Rc::new(side);
     let both = Both { one: v1::LocalHandles(side.clone()), two: v2::LocalHandles(side) };
-    let shared = Arc::new(Shared::new(options.agent(&VERSIONS), options));
+    let shared = Arc::new(SharedConnection::new(options.agent(&VERSIONS), options));
     (Driver::new(stream, sink, both, shared.clone(), options), Peer::new(shared))
 }

@@ -1,6 +1,6 @@
 //! The driver: runs a machine between a stream and a sink of frames, with the handlers of its side.
-use super::machine::{Happening, Machine};
-use super::shared::{Shared, View};
+use super::machine::{Machine, MachineEvent};
+use super::shared::{SharedConnection, View};
 use super::{ConnectionOptions, Context, Peer};
 use crate::client::{Diagnostic, RequestKey};
 use alloc::collections::VecDeque;
@@ -37,8 +37,8 @@ pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     sink: Si,
     side: S,
     options: ConnectionOptions,
-    shared: Arc<Shared<M>>,
-    running: FuturesUnordered<Running<S::Answer>>,
+    shared: Arc<SharedConnection<M>>,
+    running: FuturesUnordered<RunningHandler<S::Answer>>,
     /// Requests that wait for a free handler.
     parked: VecDeque<(RequestKey, M::Request)>,
     handling: Option<S::Handling>,
@@ -47,25 +47,25 @@ pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
     is_congested: bool,
     is_flushed: bool,
     is_read_pending: bool,
-    closing: Closing,
+    closing: CloseProgress,
 }
 
 /// The progress of closing the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closing {
-    No,
+enum CloseProgress {
+    NotStarted,
     /// All messages are written.
-    Begun,
+    Started,
     Done,
 }
 
 /// A request with its running handler.
-struct Running<F> {
+struct RunningHandler<F> {
     key: RequestKey,
     answer: F,
 }
 
-impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for Running<F> {
+impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for RunningHandler<F> {
     type Output = (RequestKey, Result<Raw, ErrorObject>);
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
@@ -82,7 +82,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         stream: St,
         sink: Si,
         side: S,
-        shared: Arc<Shared<M>>,
+        shared: Arc<SharedConnection<M>>,
         options: ConnectionOptions,
     ) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
             is_congested: false,
             is_flushed: true,
             is_read_pending: false,
-            closing: Closing::No,
+            closing: CloseProgress::NotStarted,
         }
     }
 
@@ -109,14 +109,14 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
     /// Handles the machine's events, and returns whether there were any.
     fn take(&mut self) -> bool {
         let mut is_any = false;
-        while let Some(happening) = self.shared.next() {
+        while let Some(event) = self.shared.next() {
             is_any = true;
-            match happening {
-                Happening::Request(key, request) => self.parked.push_back((key, request)),
-                Happening::Notification(event) => self.notifications.push_back(event),
-                Happening::Cancelled(key) => self.cancel(key),
-                Happening::Problem(problem) => self.side.problem(&problem),
-                Happening::Ended(..) | Happening::Initialized | Happening::Closed => {}
+            match event {
+                MachineEvent::Request(key, request) => self.parked.push_back((key, request)),
+                MachineEvent::Notification(event) => self.notifications.push_back(event),
+                MachineEvent::Cancelled(key) => self.cancel(key),
+                MachineEvent::Problem(problem) => self.side.problem(&problem),
+                MachineEvent::Ended(..) | MachineEvent::Initialized | MachineEvent::Closed => {}
             }
         }
         is_any
@@ -151,7 +151,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         {
             let (id, cancel) = self.shared.begin(key);
             let context = Context::new(id, self.peer(), cancel);
-            self.running.push(Running { key, answer: self.side.request(request, context) });
+            self.running.push(RunningHandler { key, answer: self.side.request(request, context) });
             is_progress = true;
         }
         is_progress
@@ -218,13 +218,14 @@ where
         {
             line.truncate(line.trim_ascii_end().len());
             self.sink.start_send_unpin(Frame::from(bytes::Bytes::from(line)))?;
-            (self.is_flushed, is_progress) = (false, true);
+            self.is_flushed = false;
+            is_progress = true;
         }
         Ok(is_progress)
     }
 
     fn poll_flush(&mut self, task: &mut Task<'_>) -> Result<(), E> {
-        if !self.is_flushed && self.closing == Closing::No {
+        if !self.is_flushed && self.closing == CloseProgress::NotStarted {
             self.is_flushed = self.sink.poll_flush_unpin(task)?.is_ready();
         }
         Ok(())
@@ -273,22 +274,22 @@ where
                 continue;
             }
             match self.closing {
-                Closing::No if self.is_written(&view) => {
+                CloseProgress::NotStarted if self.is_written(&view) => {
                     self.shared.end(true);
-                    self.closing = Closing::Begun;
+                    self.closing = CloseProgress::Started;
                 }
-                Closing::No => {
+                CloseProgress::NotStarted => {
                     self.poll_flush(task)?;
                     return Poll::Pending;
                 }
-                Closing::Begun => match self.sink.poll_close_unpin(task)? {
-                    Poll::Ready(()) => self.closing = Closing::Done,
+                CloseProgress::Started => match self.sink.poll_close_unpin(task)? {
+                    Poll::Ready(()) => self.closing = CloseProgress::Done,
                     Poll::Pending => return Poll::Pending,
                 },
-                Closing::Done if self.stream.is_none() && self.is_idle() => {
+                CloseProgress::Done if self.stream.is_none() && self.is_idle() => {
                     return Poll::Ready(Ok(()));
                 }
-                Closing::Done => return Poll::Pending,
+                CloseProgress::Done => return Poll::Pending,
             }
         }
         self.poll_flush(task)?;

@@ -2,8 +2,8 @@
 use super::RequestError;
 use crate::agent;
 use crate::client::{
-    self, AgentNotification, AgentRequest, Call, CallError, CloseReason, Diagnostic, Opened,
-    Received, RequestKey, SessionEvent, TurnEnd, TurnError, Update,
+    self, AgentNotification, AgentRequest, Call, CallError, CloseReason, Diagnostic, OpenedSession,
+    ReceivedValue, RequestKey, SessionEvent, TurnEnd, TurnError, Update,
 };
 use crate::endpoint::{self, Endpoint};
 use crate::{v1, v2};
@@ -24,13 +24,13 @@ pub(super) const NOW: Duration = Duration::ZERO;
 #[derive(Debug)]
 pub(super) enum Done {
     Result(Raw),
-    Opened(Box<Opened>),
-    Turn(Box<Received<TurnEnd>>),
+    Opened(Box<OpenedSession>),
+    Turn(Box<ReceivedValue<TurnEnd>>),
 }
 
 /// An event of either machine. Calls, sessions and turns share their numbers.
 #[derive(Debug)]
-pub(super) enum Happening<R, N> {
+pub(super) enum MachineEvent<R, N> {
     Request(RequestKey, R),
     Notification(N),
     Cancelled(RequestKey),
@@ -47,16 +47,16 @@ pub(super) trait Machine: Send + fmt::Debug + 'static {
 
     type Token;
     type Open;
-    type Waiting: endpoint::Event;
+    type PendingEvent: endpoint::Event;
 
     /// Returns what both machines have.
-    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::Waiting>;
+    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::PendingEvent>;
     fn handle_line(&mut self, line: Result<&str, FrameError>);
     /// Handles the end of the peer's lines. Open requests can still be answered.
     fn handle_end(&mut self);
     fn handle_closed(&mut self);
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
-    fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>>;
+    fn poll(&mut self) -> Option<MachineEvent<Self::Request, Self::Notification>>;
     fn call(&mut self, call: Call) -> u64;
     fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError>;
     fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>);
@@ -75,9 +75,9 @@ impl Machine for agent::Connection {
     type Notification = agent::ClientNotification;
     type Token = agent::Token;
     type Open = agent::OpenRequest;
-    type Waiting = agent::Waiting;
+    type PendingEvent = agent::PendingEvent;
 
-    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::Waiting> {
+    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::PendingEvent> {
         &mut self.base
     }
 
@@ -97,17 +97,17 @@ impl Machine for agent::Connection {
         self.poll_transmit().map(|transmit| transmit.line)
     }
 
-    fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>> {
+    fn poll(&mut self) -> Option<MachineEvent<Self::Request, Self::Notification>> {
         Some(match self.poll_event()? {
-            agent::Event::Request(key, request) => Happening::Request(key, request.value),
-            agent::Event::Notification(event) => Happening::Notification(event.value),
-            agent::Event::Cancelled(key) => Happening::Cancelled(key),
+            agent::Event::Request(key, request) => MachineEvent::Request(key, request.value),
+            agent::Event::Notification(event) => MachineEvent::Notification(event.value),
+            agent::Event::Cancelled(key) => MachineEvent::Cancelled(key),
             agent::Event::CallEnded(key, outcome) => {
                 let outcome = outcome.map(|result| Done::Result(result.raw));
-                Happening::Ended(key.get(), outcome.map_err(RequestError::from))
+                MachineEvent::Ended(key.get(), outcome.map_err(RequestError::from))
             }
-            agent::Event::Diagnostic(diagnostic) => Happening::Problem(diagnostic),
-            agent::Event::Closed(_) => Happening::Closed,
+            agent::Event::Diagnostic(diagnostic) => MachineEvent::Problem(diagnostic),
+            agent::Event::Closed(_) => MachineEvent::Closed,
         })
     }
 
@@ -129,7 +129,7 @@ impl Machine for agent::Connection {
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) machine: client::Connection,
-    waiting: VecDeque<Happening<AgentRequest, AgentNotification>>,
+    waiting: VecDeque<MachineEvent<AgentRequest, AgentNotification>>,
 }
 
 impl Client {
@@ -138,33 +138,35 @@ impl Client {
     }
 
     fn session_event(&mut self, key: u64, event: SessionEvent) {
-        let happening = match event {
+        let event = match event {
             SessionEvent::Opened(mut opened) => {
                 let replay = core::mem::take(&mut opened.replay).into_iter();
                 self.waiting.extend(
-                    replay.map(|update| Happening::Notification(to_notification(update.value))),
+                    replay.map(|update| MachineEvent::Notification(to_notification(update.value))),
                 );
-                Happening::Ended(key, Ok(Done::Opened(opened)))
+                MachineEvent::Ended(key, Ok(Done::Opened(opened)))
             }
-            SessionEvent::Refused(error) => Happening::Ended(key, Err(error.into())),
-            SessionEvent::Update(update) => Happening::Notification(to_notification(update.value)),
-            SessionEvent::Request(key, request) => Happening::Request(key, request.value),
-            SessionEvent::Withdrawn(key) => Happening::Cancelled(key),
-            SessionEvent::Notification(event) => Happening::Notification(event.value),
+            SessionEvent::Refused(error) => MachineEvent::Ended(key, Err(error.into())),
+            SessionEvent::Update(update) => {
+                MachineEvent::Notification(to_notification(update.value))
+            }
+            SessionEvent::Request(key, request) => MachineEvent::Request(key, request.value),
+            SessionEvent::Withdrawn(key) => MachineEvent::Cancelled(key),
+            SessionEvent::Notification(event) => MachineEvent::Notification(event.value),
             SessionEvent::TurnEnded(turn, outcome) => {
                 let outcome =
                     outcome.map(|end| Done::Turn(Box::new(end))).map_err(|error| match error {
                         TurnError::Call(error) => error.into(),
                         TurnError::GraceOver => CallError::Timeout.into(),
                     });
-                Happening::Ended(turn.get(), outcome)
+                MachineEvent::Ended(turn.get(), outcome)
             }
             SessionEvent::Lagged { dropped } => {
-                Happening::Problem(Diagnostic::Dropped { count: dropped })
+                MachineEvent::Problem(Diagnostic::Dropped { count: dropped })
             }
             SessionEvent::PromptAccepted(..) => return,
         };
-        self.waiting.push_back(happening);
+        self.waiting.push_back(event);
     }
 }
 
@@ -185,9 +187,9 @@ impl Machine for Client {
     type Notification = AgentNotification;
     type Token = client::Token;
     type Open = client::OpenRequest;
-    type Waiting = client::Waiting;
+    type PendingEvent = client::PendingEvent;
 
-    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::Waiting> {
+    fn base(&mut self) -> &mut Endpoint<Self::Token, Self::Open, Self::PendingEvent> {
         &mut self.machine.base
     }
 
@@ -207,26 +209,26 @@ impl Machine for Client {
         self.machine.poll_transmit().map(|transmit| transmit.line)
     }
 
-    fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>> {
+    fn poll(&mut self) -> Option<MachineEvent<Self::Request, Self::Notification>> {
         loop {
-            if let Some(happening) = self.waiting.pop_front() {
-                return Some(happening);
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(event);
             }
             return Some(match self.machine.poll_event()? {
-                client::Event::Initialized(_) => Happening::Initialized,
+                client::Event::Initialized(_) => MachineEvent::Initialized,
                 client::Event::Session(key, event) => {
                     self.session_event(key.get(), event);
                     continue;
                 }
-                client::Event::Request(key, request) => Happening::Request(key, request.value),
-                client::Event::Withdrawn(key) => Happening::Cancelled(key),
-                client::Event::Notification(event) => Happening::Notification(event.value),
+                client::Event::Request(key, request) => MachineEvent::Request(key, request.value),
+                client::Event::Withdrawn(key) => MachineEvent::Cancelled(key),
+                client::Event::Notification(event) => MachineEvent::Notification(event.value),
                 client::Event::CallEnded(key, outcome) => {
                     let outcome = outcome.map(|result| Done::Result(result.raw));
-                    Happening::Ended(key.get(), outcome.map_err(RequestError::from))
+                    MachineEvent::Ended(key.get(), outcome.map_err(RequestError::from))
                 }
-                client::Event::Diagnostic(diagnostic) => Happening::Problem(diagnostic),
-                client::Event::Closed(_) => Happening::Closed,
+                client::Event::Diagnostic(diagnostic) => MachineEvent::Problem(diagnostic),
+                client::Event::Closed(_) => MachineEvent::Closed,
             });
         }
     }

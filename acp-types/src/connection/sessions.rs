@@ -1,10 +1,11 @@
 //! The agent as seen by a client: sessions and turns.
 use super::machine::{Client, Done, NOW};
-use super::shared::{Link, Shared};
+use super::shared::{Link, SharedConnection};
 use super::state::ended;
 use super::{Peer, RequestError};
 use crate::client::{
-    Initialized, Open, Opened, Prompt, PromptError, Received, SessionKey, TurnEnd,
+    Initialization, OpenedSession, Prompt, PromptError, ReceivedValue, SessionKey,
+    SessionSetupRequest, TurnEnd,
 };
 use alloc::sync::Arc;
 use core::future::poll_fn;
@@ -27,11 +28,11 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sessions {
-    shared: Arc<Shared<Client>>,
+    shared: Arc<SharedConnection<Client>>,
 }
 
 impl Sessions {
-    pub(super) fn new(shared: Arc<Shared<Client>>) -> Self {
+    pub(super) fn new(shared: Arc<SharedConnection<Client>>) -> Self {
         Self { shared }
     }
 
@@ -44,7 +45,7 @@ impl Sessions {
     ///
     /// # Errors
     /// The agent refused, supports none of the offered versions, or the connection is closed.
-    pub async fn initialized(&self) -> Result<Initialized, RequestError> {
+    pub async fn initialized(&self) -> Result<Initialization, RequestError> {
         poll_fn(|task| self.shared.poll_initialized(task)).await
     }
 
@@ -53,7 +54,7 @@ impl Sessions {
     ///
     /// # Errors
     /// The agent refused, the session is in use, or the connection is closed.
-    pub async fn open(&self, how: impl Into<Open>) -> Result<Session, RequestError> {
+    pub async fn open(&self, how: impl Into<SessionSetupRequest>) -> Result<Session, RequestError> {
         let how = how.into();
         let (key, end) = self.shared.with(|state| {
             let key = state.machine.machine.open_session(how, NOW);
@@ -78,14 +79,14 @@ impl Sessions {
 /// [module](super) has an example.
 #[derive(Debug)]
 pub struct Session {
-    shared: Arc<Shared<Client>>,
+    shared: Arc<SharedConnection<Client>>,
     key: SessionKey,
-    opened: Option<alloc::boxed::Box<Opened>>,
+    opened: Option<alloc::boxed::Box<OpenedSession>>,
 }
 
 impl Session {
     /// Returns the agent's response. Its replay is empty, since the update handler has received it.
-    pub fn opened(&self) -> Option<&Opened> {
+    pub fn opened(&self) -> Option<&OpenedSession> {
         self.opened.as_deref()
     }
 
@@ -99,12 +100,12 @@ impl Session {
     ///
     /// # Errors
     /// A turn is already open, the prompt failed, or the connection is closed.
-    pub async fn prompt(&self, prompt: Prompt) -> Result<Received<TurnEnd>, RequestError> {
+    pub async fn prompt(&self, prompt: Prompt) -> Result<ReceivedValue<TurnEnd>, RequestError> {
         let (turn, end) = self.shared.with(|state| {
             let turn = state.machine.machine.prompt(self.key, prompt, NOW)?.get();
             Ok::<_, PromptError>((turn, state.await_end(turn)))
         })?;
-        let _waiting = Waiting { session: self, turn };
+        let _waiting = TurnGuard { session: self, turn };
         match ended(end.await)? {
             Done::Turn(end) => Ok(*end),
             Done::Result(_) | Done::Opened(_) => Err(RequestError::Prompt(PromptError::NotOpen)),
@@ -127,12 +128,12 @@ impl Drop for Session {
 }
 
 /// A turn with an awaited end.
-struct Waiting<'a> {
+struct TurnGuard<'a> {
     session: &'a Session,
     turn: u64,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
         let pending = self.session.shared.lock().end_call(self.turn);
         if pending.is_some() {

@@ -1,5 +1,5 @@
 //! State shared by the driver of a connection and its users.
-use super::machine::{Client, Happening, Machine};
+use super::machine::{Client, Machine, MachineEvent};
 use super::state::{End, State, wait};
 use super::{ConnectionOptions, RequestError};
 use crate::client::{Call, CallError, CallKey, RequestKey};
@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A connection, and the tasks that wait for it.
 #[derive(Debug)]
-pub(super) struct Shared<M: Machine> {
+pub(super) struct SharedConnection<M: Machine> {
     state: Mutex<State<M>>,
     /// The thread that handles a notification at present.
     handling: AtomicUsize,
@@ -62,7 +62,7 @@ fn wake(waker: Option<Waker>) {
     waker.into_iter().for_each(Waker::wake);
 }
 
-impl<M: Machine> Shared<M> {
+impl<M: Machine> SharedConnection<M> {
     pub(super) fn new(machine: M, options: ConnectionOptions) -> Self {
         let state = State::new(machine, options);
         Self { state: Mutex::new(state), handling: AtomicUsize::new(0) }
@@ -102,25 +102,25 @@ impl<M: Machine> Shared<M> {
     }
 
     /// Returns the next event for a handler. Ends of calls are passed to their waiting tasks.
-    pub(super) fn next(&self) -> Option<Happening<M::Request, M::Notification>> {
+    pub(super) fn next(&self) -> Option<MachineEvent<M::Request, M::Notification>> {
         loop {
             let mut state = self.lock();
-            let happening = state.machine.poll()?;
-            match happening {
-                Happening::Ended(call, outcome) => {
+            let event = state.machine.poll()?;
+            match event {
+                MachineEvent::Ended(call, outcome) => {
                     let call = state.end_call(call);
                     drop(state);
                     if let Some(call) = call {
                         let _ = call.send(outcome);
                     }
                 }
-                Happening::Initialized => {
+                MachineEvent::Initialized => {
                     let wakers = mem::take(&mut state.behind);
                     drop(state);
                     wakers.into_iter().for_each(Waker::wake);
                 }
                 other => {
-                    state.received += u64::from(matches!(other, Happening::Notification(_)));
+                    state.received += u64::from(matches!(other, MachineEvent::Notification(_)));
                     return Some(other);
                 }
             }
@@ -170,7 +170,8 @@ impl<M: Machine> Shared<M> {
             state.is_closed = true;
             wakers.append(&mut state.room);
             wakers.append(&mut state.behind);
-            (cancels, calls) = (mem::take(&mut state.cancels), mem::take(&mut state.calls));
+            cancels = mem::take(&mut state.cancels);
+            calls = mem::take(&mut state.calls);
         } else {
             state.machine.handle_end();
         }
@@ -194,7 +195,7 @@ impl<M: Machine> Shared<M> {
         let wakers = if is_new { mem::take(&mut state.room) } else { Vec::new() };
         let nested = mem::take(&mut state.nested);
         let is_any = !nested.is_empty();
-        let ended: Vec<_> = nested
+        let calls: Vec<_> = nested
             .into_iter()
             .filter_map(|call| {
                 state.machine.base().withdraw(CallKey::new(call));
@@ -202,7 +203,7 @@ impl<M: Machine> Shared<M> {
             })
             .collect();
         drop(state);
-        ended.into_iter().for_each(|call| drop(call.send(Err(RequestError::Congested))));
+        calls.into_iter().for_each(|call| drop(call.send(Err(RequestError::Congested))));
         wakers.into_iter().for_each(Waker::wake);
         is_any
     }
@@ -230,7 +231,7 @@ impl<M: Machine> Shared<M> {
     }
 }
 
-impl<M: Machine> Link for Shared<M> {
+impl<M: Machine> Link for SharedConnection<M> {
     fn poll_call(
         &self,
         call: &mut Option<Call>,
@@ -262,11 +263,11 @@ impl<M: Machine> Link for Shared<M> {
             Poll::Ready(Ok(())) => {}
             other => return other,
         }
-        let sent = state.machine.notify(mem::take(line)).map_err(RequestError::from);
+        let outcome = state.machine.notify(mem::take(line)).map_err(RequestError::from);
         let driver = state.driver.take();
         drop(state);
         wake(driver);
-        Poll::Ready(sent)
+        Poll::Ready(outcome)
     }
 
     fn withdraw(&self, call: u64) {
@@ -305,12 +306,12 @@ impl<M: Machine> Link for Shared<M> {
     }
 }
 
-impl Shared<Client> {
+impl SharedConnection<Client> {
     /// Polls for the response to `initialize`.
     pub(super) fn poll_initialized(
         &self,
         task: &Task<'_>,
-    ) -> Poll<Result<crate::client::Initialized, RequestError>> {
+    ) -> Poll<Result<crate::client::Initialization, RequestError>> {
         let mut state = self.lock();
         if let Some(initialized) = state.machine.machine.initialized() {
             return Poll::Ready(Ok(initialized.clone()));

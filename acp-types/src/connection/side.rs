@@ -159,7 +159,7 @@ macro_rules! side {
         side! { @connect $connected
             [$(#[$cattr])*] $connect $Trait $Machine, [$($sends)*];
             side, stream, sink, options, machine => {
-                let shared = Arc::new(Shared::new(machine, options));
+                let shared = Arc::new(SharedConnection::new(machine, options));
                 (Driver::new(stream, sink, $Handles($Pointer::new(side)), shared.clone(), options), shared)
             }
         }

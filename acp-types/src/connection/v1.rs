@@ -1,7 +1,7 @@
 //! Agents and clients of protocol version 1.
 use super::driver::{Driver, Serve};
 use super::machine;
-use super::shared::Shared;
+use super::shared::SharedConnection;
 use super::side::side;
 use super::{ConnectionOptions, Context, Extension, Peer, Sessions};
 use crate::agent;

@@ -3,7 +3,7 @@
 //! Version 2 is a preview: it may change in any release.
 use super::driver::{Driver, Serve};
 use super::machine;
-use super::shared::Shared;
+use super::shared::SharedConnection;
 use super::side::side;
 use super::{ConnectionOptions, Context, Extension, Peer, Sessions};
 use crate::agent;

@@ -45,11 +45,11 @@ pub(super) fn block_to_v2(
     block: &v1::content::ContentBlock,
     out: &mut Outbox,
 ) -> Option<v2::content::ContentBlock> {
-    let same = content_to_v2(block);
-    if same.is_none() {
+    let block_v2 = content_to_v2(block);
+    if block_v2.is_none() {
         out.lose_of(BridgeLoss::Content, id, block.tag());
     }
-    same
+    block_v2
 }
 
 pub(super) fn blocks_to_v2(
@@ -72,13 +72,13 @@ pub(super) fn produced_to_v1(
     match content {
         From::Content(content) => {
             let block = block_to_v1(id, &content.content, out);
-            let same = block.map(|block| {
-                let mut same = v1::tool_calls::Content::new(block);
-                same.meta = content.meta.clone();
-                same.extra = content.extra.clone();
-                To::Content(same)
+            let converted = block.map(|block| {
+                let mut content_v1 = v1::tool_calls::Content::new(block);
+                content_v1.meta = content.meta.clone();
+                content_v1.extra = content.extra.clone();
+                To::Content(content_v1)
             });
-            same.into_iter().collect()
+            converted.into_iter().collect()
         }
         From::Diff(diff) => {
             let (texts, is_same) = texts_of_diff(diff);
@@ -113,10 +113,11 @@ pub(super) fn produced_to_v2(
     let each = content.iter().filter_map(|content| match content {
         From::Diff(texts) => Some(To::Diff(Box::new(diff_of_texts(texts)))),
         From::Content(content) => {
-            let mut same = v2::tool_calls::Content::new(block_to_v2(id, &content.content, out)?);
-            same.meta = content.meta.clone();
-            same.extra = content.extra.clone();
-            Some(To::Content(Box::new(same)))
+            let mut content_v2 =
+                v2::tool_calls::Content::new(block_to_v2(id, &content.content, out)?);
+            content_v2.meta = content.meta.clone();
+            content_v2.extra = content.extra.clone();
+            Some(To::Content(Box::new(content_v2)))
         }
         other => alike(other),
     });

@@ -33,7 +33,7 @@ pub enum BridgeDiagnostic {
     /// A message beyond a limit was refused or dropped.
     Full(Side, &'static str),
     /// The sides have no common version. The editor has received the error.
-    Unsupported(Unsupported),
+    Unsupported(UnsupportedAgent),
 }
 
 impl fmt::Display for BridgeDiagnostic {
@@ -67,7 +67,7 @@ impl fmt::Display for Side {
 /// An error: the agent speaks no version that the bridge supports.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Unsupported {
+pub struct UnsupportedAgent {
     /// The version that was offered to the agent.
     pub offered: ProtocolVersion,
     /// The version that the agent's response names, if it has responded without an error.
@@ -79,7 +79,7 @@ pub struct Unsupported {
     pub supported: Vec<ProtocolVersion>,
 }
 
-impl fmt::Display for Unsupported {
+impl fmt::Display for UnsupportedAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offered = self.offered.0;
         write!(f, "no common version of the protocol: version {offered} was offered, ")?;
@@ -104,7 +104,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-impl core::error::Error for Unsupported {}
+impl core::error::Error for UnsupportedAgent {}
 
 macro_rules! losses {
     ($( $(#[$attr:meta])* $BridgeLoss:ident = $name:literal, )+) => {

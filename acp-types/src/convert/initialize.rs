@@ -96,20 +96,20 @@ pub(super) fn offer_to_v1(request: &Request2) -> Request1 {
 
 /// Converts the response of an agent of version 2.
 pub(super) fn response_to_v1(response: &Response2, out: &mut Outbox) -> Response1 {
-    let mut same = Response1::new(i1::ProtocolVersion::V1);
-    same.agent_info = Some(response.info.clone());
-    same.meta = response.meta.clone();
-    same.auth_methods = response.auth_methods.as_ref().map(|methods| {
+    let mut response_v1 = Response1::new(i1::ProtocolVersion::V1);
+    response_v1.agent_info = Some(response.info.clone());
+    response_v1.meta = response.meta.clone();
+    response_v1.auth_methods = response.auth_methods.as_ref().map(|methods| {
         let known = methods.iter().filter_map(|method| {
-            let same = method_to_v1(method);
-            if same.is_none() {
+            let method_v1 = method_to_v1(method);
+            if method_v1.is_none() {
                 out.lose(BridgeLoss::AuthMethod, method.tag());
             }
-            same
+            method_v1
         });
         known.collect()
     });
-    let has_methods = same.auth_methods.as_ref().is_some_and(|methods| !methods.is_empty());
+    let has_methods = response_v1.auth_methods.as_ref().is_some_and(|methods| !methods.is_empty());
     let default = i2::AgentCapabilities::new();
     let capabilities = response.capabilities.as_ref().unwrap_or(&default);
     let mut agent = i1::AgentCapabilities::new();
@@ -125,41 +125,41 @@ pub(super) fn response_to_v1(response: &Response2, out: &mut Outbox) -> Response
     if let Some(session) = &capabilities.session {
         agent.load_session = Some(true);
         agent.prompt_capabilities = session.prompt.as_ref().map(|prompt| {
-            let mut same = i1::PromptCapabilities::new();
-            same.image = prompt.image.as_ref().map(|_| true);
-            same.audio = prompt.audio.as_ref().map(|_| true);
-            same.embedded_context = prompt.embedded_context.as_ref().map(|_| true);
-            same.meta = prompt.meta.clone();
-            same
+            let mut prompt_v1 = i1::PromptCapabilities::new();
+            prompt_v1.image = prompt.image.as_ref().map(|_| true);
+            prompt_v1.audio = prompt.audio.as_ref().map(|_| true);
+            prompt_v1.embedded_context = prompt.embedded_context.as_ref().map(|_| true);
+            prompt_v1.meta = prompt.meta.clone();
+            prompt_v1
         });
         agent.mcp_capabilities = session.mcp.as_ref().map(|mcp| {
-            let mut same = i1::McpCapabilities::new();
-            same.http = mcp.http.as_ref().map(|_| true);
-            same.acp = mcp.acp.as_ref().map(|_| true);
-            same.meta = mcp.meta.clone();
-            same
+            let mut mcp_v1 = i1::McpCapabilities::new();
+            mcp_v1.http = mcp.http.as_ref().map(|_| true);
+            mcp_v1.acp = mcp.acp.as_ref().map(|_| true);
+            mcp_v1.meta = mcp.meta.clone();
+            mcp_v1
         });
         agent.session_capabilities = Some(sessions_to_v1(session));
     }
-    same.agent_capabilities = Some(agent);
-    same
+    response_v1.agent_capabilities = Some(agent);
+    response_v1
 }
 
 fn sessions_to_v1(session: &i2::SessionCapabilities) -> i1::SessionCapabilities {
-    let mut same = i1::SessionCapabilities::new();
-    same.list = Some(i1::SessionListCapabilities::new());
-    same.resume = Some(i1::SessionResumeCapabilities::new());
-    same.close = Some(i1::SessionCloseCapabilities::new());
-    same.delete = session.delete.clone();
-    same.additional_directories = session.additional_directories.clone();
-    same.system_prompt = session.system_prompt.as_ref().and_then(alike);
-    same.fork = session.fork.clone();
-    same.archive = session.archive.clone();
-    same.status = session.status.clone();
-    same.options = session.options.clone();
-    same.title = session.title.clone();
-    same.meta = session.meta.clone();
-    same
+    let mut session_v1 = i1::SessionCapabilities::new();
+    session_v1.list = Some(i1::SessionListCapabilities::new());
+    session_v1.resume = Some(i1::SessionResumeCapabilities::new());
+    session_v1.close = Some(i1::SessionCloseCapabilities::new());
+    session_v1.delete = session.delete.clone();
+    session_v1.additional_directories = session.additional_directories.clone();
+    session_v1.system_prompt = session.system_prompt.as_ref().and_then(alike);
+    session_v1.fork = session.fork.clone();
+    session_v1.archive = session.archive.clone();
+    session_v1.status = session.status.clone();
+    session_v1.options = session.options.clone();
+    session_v1.title = session.title.clone();
+    session_v1.meta = session.meta.clone();
+    session_v1
 }
 
 /// Converts the response of an agent of version 1.
@@ -168,10 +168,10 @@ pub(super) fn response_to_v2(response: &Response1, out: &mut Outbox) -> Response
         out.lose(BridgeLoss::Initialize, "agentInfo");
         unknown_program()
     });
-    let mut same = Response2::new(i1::ProtocolVersion::V2, info);
-    same.meta = response.meta.clone();
+    let mut response_v2 = Response2::new(i1::ProtocolVersion::V2, info);
+    response_v2.meta = response.meta.clone();
     let methods = response.auth_methods.as_ref();
-    same.auth_methods = methods.map(|methods| methods.iter().map(method_to_v2).collect());
+    response_v2.auth_methods = methods.map(|methods| methods.iter().map(method_to_v2).collect());
     let default = i1::AgentCapabilities::new();
     let agent = response.agent_capabilities.as_ref().unwrap_or(&default);
     let mut capabilities = i2::AgentCapabilities::new();
@@ -181,13 +181,13 @@ pub(super) fn response_to_v2(response: &Response1, out: &mut Outbox) -> Response
     capabilities.auth = status.map(|status| i2::AgentAuthCapabilities::new().with_status(status));
     let mut session = i2::SessionCapabilities::new();
     session.prompt = agent.prompt_capabilities.as_ref().map(|prompt| {
-        let mut same = i2::PromptCapabilities::new();
-        same.image = marked(prompt.image, i2::PromptImageCapabilities::new);
-        same.audio = marked(prompt.audio, i2::PromptAudioCapabilities::new);
-        same.embedded_context =
+        let mut prompt_v2 = i2::PromptCapabilities::new();
+        prompt_v2.image = marked(prompt.image, i2::PromptImageCapabilities::new);
+        prompt_v2.audio = marked(prompt.audio, i2::PromptAudioCapabilities::new);
+        prompt_v2.embedded_context =
             marked(prompt.embedded_context, i2::PromptEmbeddedContextCapabilities::new);
-        same.meta = prompt.meta.clone();
-        same
+        prompt_v2.meta = prompt.meta.clone();
+        prompt_v2
     });
     let mut mcp = i2::McpCapabilities::new();
     mcp.stdio = Some(i2::McpStdioCapabilities::new());
@@ -212,8 +212,8 @@ pub(super) fn response_to_v2(response: &Response1, out: &mut Outbox) -> Response
         session.meta = agent.meta.clone();
     }
     capabilities.session = Some(Box::new(session));
-    same.capabilities = Some(capabilities);
-    same
+    response_v2.capabilities = Some(capabilities);
+    response_v2
 }
 
 /// Converts an authentication method to version 1, if that has its kind.
@@ -222,21 +222,21 @@ fn method_to_v1(method: &v2::authentication::AuthMethod) -> Option<v1::authentic
     use v2::authentication::AuthMethod;
     Some(match method {
         AuthMethod::Agent(method) => {
-            let mut same = to::AuthMethodAgent::new(method.method_id.clone(), &*method.name);
-            same.description = method.description.clone();
-            same.meta = method.meta.clone();
-            to::AuthMethod::Agent(same)
+            let mut agent = to::AuthMethodAgent::new(method.method_id.clone(), &*method.name);
+            agent.description = method.description.clone();
+            agent.meta = method.meta.clone();
+            to::AuthMethod::Agent(agent)
         }
         AuthMethod::Terminal(method) => {
-            let mut same = to::AuthMethodTerminal::new(method.method_id.clone(), &*method.name);
-            same.description = method.description.clone();
-            same.args = method.args.clone();
-            same.env = method.env.as_ref().map(|variables| {
+            let mut terminal = to::AuthMethodTerminal::new(method.method_id.clone(), &*method.name);
+            terminal.description = method.description.clone();
+            terminal.args = method.args.clone();
+            terminal.env = method.env.as_ref().map(|variables| {
                 let pairs = variables.iter().map(|it| (it.name.clone(), it.value.clone()));
                 pairs.collect::<BTreeMap<_, _>>()
             });
-            same.meta = method.meta.clone();
-            to::AuthMethod::Terminal(same)
+            terminal.meta = method.meta.clone();
+            to::AuthMethod::Terminal(terminal)
         }
         AuthMethod::Unknown(_) => return None,
     })
@@ -248,23 +248,23 @@ fn method_to_v2(method: &v1::authentication::AuthMethod) -> v2::authentication::
     use v2::authentication as to;
     match method {
         AuthMethod::Agent(method) => {
-            let mut same = to::AuthMethodAgent::new(method.id.clone(), &*method.name);
-            same.description = method.description.clone();
-            same.meta = method.meta.clone();
-            to::AuthMethod::Agent(same)
+            let mut agent = to::AuthMethodAgent::new(method.id.clone(), &*method.name);
+            agent.description = method.description.clone();
+            agent.meta = method.meta.clone();
+            to::AuthMethod::Agent(agent)
         }
         AuthMethod::Terminal(method) => {
-            let mut same = to::AuthMethodTerminal::new(method.id.clone(), &*method.name);
-            same.description = method.description.clone();
-            same.args = method.args.clone();
-            same.env = method.env.as_ref().map(|variables| {
+            let mut terminal = to::AuthMethodTerminal::new(method.id.clone(), &*method.name);
+            terminal.description = method.description.clone();
+            terminal.args = method.args.clone();
+            terminal.env = method.env.as_ref().map(|variables| {
                 let variables = variables.iter();
                 let variables = variables
                     .map(|(name, value)| v2::session_setup::EnvVariable::new(&**name, &**value));
                 variables.collect::<Vec<_>>()
             });
-            same.meta = method.meta.clone();
-            to::AuthMethod::Terminal(same)
+            terminal.meta = method.meta.clone();
+            to::AuthMethod::Terminal(terminal)
         }
         AuthMethod::Unknown(method) => to::AuthMethod::Unknown(method.clone()),
     }

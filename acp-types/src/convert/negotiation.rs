@@ -7,7 +7,7 @@ use super::initialize::{offer_to_v1, offer_to_v2, response_to_v1, response_to_v2
 use super::side::Side;
 use super::v1_editor::V1Editor;
 use super::v2_editor::V2Editor;
-use super::{Bridge, BridgeDiagnostic, Offer, Stage, Unsupported, refuse};
+use super::{Bridge, BridgeDiagnostic, Offer, Stage, UnsupportedAgent, refuse};
 use crate::client::UnsupportedVersion;
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
@@ -95,12 +95,12 @@ impl Bridge {
         };
         let text = member(result, "protocolVersion").unwrap_or("0");
         let answered: Option<ProtocolVersion> = decode(text).ok();
-        let known = ProtocolVersion::V1..=ProtocolVersion::V2;
-        let Some(claimed) = answered.filter(|answered| known.contains(answered)) else {
+        let versions = ProtocolVersion::V1..=ProtocolVersion::V2;
+        let Some(claimed) = answered.filter(|answered| versions.contains(answered)) else {
             let offered = offer.offered;
             let supported = Vec::new();
             let unread = answered.is_none().then(|| UnsupportedVersion::clipped(text));
-            return self.fail(&offer, Unsupported { offered, answered, unread, supported });
+            return self.fail(&offer, UnsupportedAgent { offered, answered, unread, supported });
         };
         let shape =
             spoken::of_initialized(Some(claimed.0.into()), |name| member(result, name).is_some());
@@ -142,16 +142,16 @@ impl Bridge {
         Ok(match (offer.editor, agent) {
             (ProtocolVersion::V1, ProtocolVersion::V2) => {
                 let response = read::<Response2>(result)?;
-                let same = response_to_v1(&response, &mut self.out);
+                let response_v1 = response_to_v1(&response, &mut self.out);
                 let request = read::<Request1>(params)?;
-                let capabilities = capabilities::v1::Capabilities::new(&request, &same);
-                self.out.result(to, id, &same);
+                let capabilities = capabilities::v1::Capabilities::new(&request, &response_v1);
+                self.out.result(to, id, &response_v1);
                 Stage::V1Editor(Box::new(V1Editor::new(capabilities)))
             }
             (ProtocolVersion::V2, ProtocolVersion::V1) => {
                 let response = read::<Response1>(result)?;
-                let same = response_to_v2(&response, &mut self.out);
-                self.out.result(to, id, &same);
+                let response_v2 = response_to_v2(&response, &mut self.out);
+                self.out.result(to, id, &response_v2);
                 let request = offer_to_v1(&read::<Request2>(params)?);
                 let capabilities = capabilities::v1::Capabilities::new(&request, &response);
                 Stage::V2Editor(Box::new(V2Editor::new(capabilities)))
@@ -187,10 +187,10 @@ impl Bridge {
             data.and_then(|data| data.decode().ok());
         let supported = data.map(|data| data.supported).unwrap_or_default();
         let offered = offer.offered;
-        self.fail(&offer, Unsupported { offered, answered: None, unread: None, supported });
+        self.fail(&offer, UnsupportedAgent { offered, answered: None, unread: None, supported });
     }
 
-    fn fail(&mut self, offer: &Offer, error: Unsupported) {
+    fn fail(&mut self, offer: &Offer, error: UnsupportedAgent) {
         let is_v2 = offer.editor == ProtocolVersion::V2;
         // Version 1 has no code for this error.
         let code = if is_v2 { UNSUPPORTED_PROTOCOL_VERSION } else { ErrorCode::INTERNAL_ERROR };

@@ -1,5 +1,5 @@
 //! A map with a bound, which forgets its oldest entry.
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use alloc::string::String;
 /// Values by id. Past the limit, the oldest value that may be forgotten is forgotten.
 #[derive(Debug)]
 pub(super) struct Recent<V> {
-    values: Ordered<String, Box<Entry<V>>>,
+    values: SortedMap<String, Box<Entry<V>>>,
     /// Number of values that were made.
     made: u64,
     limit: usize,
@@ -22,7 +22,7 @@ struct Entry<V> {
 
 impl<V> Recent<V> {
     pub(super) fn new(limit: usize) -> Self {
-        Self { values: Ordered::default(), made: 0, limit }
+        Self { values: SortedMap::default(), made: 0, limit }
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&V> {

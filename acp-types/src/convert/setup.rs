@@ -22,11 +22,11 @@ pub(super) fn servers_to_v2(
     out: &mut Outbox,
 ) -> Vec<v2::session_setup::McpServer> {
     let each = servers.iter().filter_map(|server| {
-        let same = server.in_v2();
-        if let (None, v1::session_setup::McpServer::Sse(server)) = (&same, server) {
+        let server_v2 = server.in_v2();
+        if let (None, v1::session_setup::McpServer::Sse(server)) = (&server_v2, server) {
             out.lose(BridgeLoss::McpServer, &*server.name);
         }
-        same
+        server_v2
     });
     each.collect()
 }
@@ -41,20 +41,20 @@ pub(super) fn servers_to_v1(
         From::Stdio(server) => {
             let args = server.args.clone();
             let env = server.env.clone();
-            let mut same = to::McpServerStdio::new(
+            let mut stdio = to::McpServerStdio::new(
                 &*server.name,
                 server.command.as_str(),
                 args.unwrap_or_default(),
                 env.unwrap_or_default(),
             );
-            same.meta = server.meta.clone();
-            Some(To::Stdio(same))
+            stdio.meta = server.meta.clone();
+            Some(To::Stdio(stdio))
         }
         From::Http(server) => {
             let headers = server.headers.clone().unwrap_or_default();
-            let mut same = to::McpServerHttp::new(&*server.name, &*server.url, headers);
-            same.meta = server.meta.clone();
-            Some(To::Http(same))
+            let mut http = to::McpServerHttp::new(&*server.name, &*server.url, headers);
+            http.meta = server.meta.clone();
+            Some(To::Http(http))
         }
         From::Acp(server) => Some(To::Acp(server.clone())),
         From::Unknown(server) => {
@@ -71,9 +71,9 @@ pub(super) fn system_prompt_to_v2(
 ) -> Option<Box<v2::system_prompt::SystemPrompt>> {
     let prompt = prompt?;
     let content = blocks_to_v2("systemPrompt", &prompt.content, out);
-    let mut same = v2::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
-    same.meta = prompt.meta.clone();
-    Some(Box::new(same))
+    let mut prompt_v2 = v2::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
+    prompt_v2.meta = prompt.meta.clone();
+    Some(Box::new(prompt_v2))
 }
 
 pub(super) fn system_prompt_to_v1(
@@ -82,9 +82,9 @@ pub(super) fn system_prompt_to_v1(
 ) -> Option<Box<v1::system_prompt::SystemPrompt>> {
     let prompt = prompt?;
     let content = blocks_to_v1("systemPrompt", &prompt.content, out);
-    let mut same = v1::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
-    same.meta = prompt.meta.clone();
-    Some(Box::new(same))
+    let mut prompt_v1 = v1::system_prompt::SystemPrompt::new(prompt.mode.clone(), content);
+    prompt_v1.meta = prompt.meta.clone();
+    Some(Box::new(prompt_v1))
 }
 
 /// Converts the value of an option, which version 2 tags with its type.
@@ -118,10 +118,10 @@ pub(super) fn initial_to_v2(
 ) -> Option<Vec<v2::session_config_options::InitialSessionConfigOption>> {
     let convert = |option: v1::session_config_options::InitialSessionConfigOption| {
         let value = value_to_v2(option.value);
-        let mut same =
+        let mut option_v2 =
             v2::session_config_options::InitialSessionConfigOption::new(option.config_id, value);
-        same.meta = option.meta;
-        same
+        option_v2.meta = option.meta;
+        option_v2
     };
     options.map(|options| options.into_iter().map(convert).collect())
 }
@@ -131,10 +131,10 @@ pub(super) fn initial_to_v1(
 ) -> Option<Vec<v1::session_config_options::InitialSessionConfigOption>> {
     let convert = |option: v2::session_config_options::InitialSessionConfigOption| {
         let value = value_to_v1(option.value);
-        let mut same =
+        let mut option_v1 =
             v1::session_config_options::InitialSessionConfigOption::new(option.config_id, value);
-        same.meta = option.meta;
-        same
+        option_v1.meta = option.meta;
+        option_v1
     };
     options.map(|options| options.into_iter().map(convert).collect())
 }
@@ -152,12 +152,13 @@ pub(super) fn options_to_v1(
     out: &mut Outbox,
 ) -> Vec<v1::session_config_options::SessionConfigOption> {
     let each = options.iter().filter_map(|option| {
-        let same = option_to_v1(option)
-            .filter(|same| same.kind.is_known() && capabilities.allows(same).is_ok());
-        if same.is_none() {
+        let option_v1 = option_to_v1(option).filter(|option_v1| {
+            option_v1.kind.is_known() && capabilities.allows(option_v1).is_ok()
+        });
+        if option_v1.is_none() {
             out.lose(BridgeLoss::ConfigOption, option.config_id.as_str());
         }
-        same
+        option_v1
     });
     each.collect()
 }
@@ -219,15 +220,15 @@ pub(super) fn commands_to_v1(
     out: &mut Outbox,
 ) -> Vec<v1::slash_commands::AvailableCommand> {
     let each = commands.iter().filter_map(|command| {
-        let same = command_to_v1(command);
+        let command_v1 = command_to_v1(command);
         let has_input = matches!(
             command,
             v2::slash_commands::AvailableCommand::Command(command) if command.input.is_some()
         );
-        if same.as_ref().is_none_or(|same| has_input && same.input.is_none()) {
+        if command_v1.as_ref().is_none_or(|command_v1| has_input && command_v1.input.is_none()) {
             out.lose(BridgeLoss::Command, command.name().map_or(String::new(), Into::into));
         }
-        same
+        command_v1
     });
     each.collect()
 }
@@ -252,16 +253,17 @@ fn command_to_v1(
     command: &v2::slash_commands::AvailableCommand,
 ) -> Option<v1::slash_commands::AvailableCommand> {
     let v2::slash_commands::AvailableCommand::Command(command) = command else { return None };
-    let mut same = v1::slash_commands::AvailableCommand::new(&*command.name, &*command.description);
+    let mut command_v1 =
+        v1::slash_commands::AvailableCommand::new(&*command.name, &*command.description);
     if let Some(input) = &command.input
         && let v2::slash_commands::AvailableCommandInput::Text(text) = input
     {
         let mut hint = v1::slash_commands::UnstructuredCommandInput::new(&*text.hint);
         hint.meta = text.meta.clone();
         hint.extra = text.extra.clone();
-        same.input = Some(v1::slash_commands::AvailableCommandInput::Unstructured(hint));
+        command_v1.input = Some(v1::slash_commands::AvailableCommandInput::Unstructured(hint));
     }
-    same.meta = command.meta.clone();
-    same.extra = command.extra.clone();
-    Some(same)
+    command_v1.meta = command.meta.clone();
+    command_v1.extra = command.extra.clone();
+    Some(command_v1)
 }

@@ -90,15 +90,16 @@ pub(crate) fn texts_of_diff(diff: &Diff) -> (Vec<ToolCallContent>, bool) {
         let Some((path, is_new)) = path_of(&change.operation) else {
             return described(&change.operation);
         };
-        let named = || sections.iter().find(|section| section.is_about(path));
-        let section = if is_paired { sections.get(index) } else { named() };
+        let section_of_path = || sections.iter().find(|section| section.is_about(path));
+        let section = if is_paired { sections.get(index) } else { section_of_path() };
         match section.and_then(Section::texts) {
             Some((old, new)) => {
                 let members = DiffMembers { path: path.into(), new_text: new };
                 let mut texts = Texts::from(members);
                 texts.old_text = (!is_new).then_some(old);
                 if diff.changes.len() == 1 {
-                    (texts.meta, texts.extra) = (diff.meta.clone(), diff.extra.clone());
+                    texts.meta = diff.meta.clone();
+                    texts.extra = diff.extra.clone();
                 }
                 ToolCallContent::Diff(Box::new(texts))
             }
@@ -176,8 +177,8 @@ impl Section<'_> {
     fn is_about(&self, path: &str) -> bool {
         let mut lines = self.head.lines();
         lines.any(|line| {
-            let named = ["+++ ", "--- ", "rename to ", "copy to "];
-            named.iter().find_map(|head| line.strip_prefix(head)) == Some(path)
+            let heads = ["+++ ", "--- ", "rename to ", "copy to "];
+            heads.iter().find_map(|head| line.strip_prefix(head)) == Some(path)
         })
     }
 

@@ -7,14 +7,14 @@ use super::side::Side;
 use super::{BridgeDiagnostic, BridgeLoss, MAX_REQUESTS, MAX_SESSIONS, refuse, tolerate};
 use crate::capabilities::v1::Capabilities;
 use crate::convert::call_ids::session_scope;
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use crate::v1::dispatch::ClientRequest;
 use crate::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use crate::v1::session_modes::SessionModeId;
 use crate::v1::session_setup::SessionId;
 use crate::v2::dispatch::{AgentNotification, AgentRequest};
 use crate::v2::permissions::RequestPermissionSubject;
-use crate::v2::prompt_lifecycle::{SessionUpdate as Received, UpdateSessionNotification};
+use crate::v2::prompt_lifecycle::{SessionUpdate as UpdateV2, UpdateSessionNotification};
 use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -35,7 +35,7 @@ mod updates;
 pub(super) struct V1Editor {
     capabilities: Capabilities,
     /// Requests of the editor with responses that are converted.
-    asked: Ordered<RequestId, Asked>,
+    open_requests: SortedMap<RequestId, EditorRequest>,
     sessions: Recent<Session>,
     /// Sessions of subagents, if the editor does not show subagents.
     subagents: Subagents,
@@ -43,7 +43,7 @@ pub(super) struct V1Editor {
 
 /// A request of the editor.
 #[derive(Clone, Debug)]
-enum Asked {
+enum EditorRequest {
     Prompt(SessionId),
     /// `session/new` and `session/fork`.
     New,
@@ -70,9 +70,9 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V1Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let asked = Ordered::default();
+        let open_requests = SortedMap::default();
         let sessions = Recent::new(MAX_SESSIONS);
-        Self { capabilities, asked, sessions, subagents: Subagents::default() }
+        Self { capabilities, open_requests, sessions, subagents: Subagents::default() }
     }
 
     fn session(&mut self, id: &SessionId) -> &mut Session {
@@ -85,17 +85,17 @@ impl V1Editor {
         id: &RequestId,
         method: &str,
         params: &dyn jsonrpc_core::wire::Wire,
-        asked: Asked,
+        open_request: EditorRequest,
         out: &mut Outbox,
     ) {
-        self.asked.insert(id.clone(), asked);
+        self.open_requests.insert(id.clone(), open_request);
         out.request(Side::Agent, id, method, params);
     }
 
     pub(super) fn editor_request(&mut self, line: &str, request: &Request<'_>, out: &mut Outbox) {
         let id = &request.id;
         let method = &*request.method;
-        if self.asked.len() >= MAX_REQUESTS {
+        if self.open_requests.len() >= MAX_REQUESTS {
             out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_REQUESTS"));
             return refuse(
                 Side::Editor,
@@ -123,24 +123,24 @@ impl V1Editor {
             }
             ClientRequest::LogoutRequest(it) => out.request(Side::Agent, id, "auth/logout", &*it),
             ClientRequest::NewSessionRequest(it) => {
-                let mut same = v2::session_setup::NewSessionRequest::new(it.cwd.as_str());
-                same.mcp_servers = Some(servers_to_v2(&it.mcp_servers, out));
-                same.additional_directories = paths(it.additional_directories.as_ref());
-                same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
-                same.config_options = initial_to_v2(it.config_options);
-                same.meta = it.meta;
-                self.ask(id, method, &same, Asked::New, out);
+                let mut request_v2 = v2::session_setup::NewSessionRequest::new(it.cwd.as_str());
+                request_v2.mcp_servers = Some(servers_to_v2(&it.mcp_servers, out));
+                request_v2.additional_directories = paths(it.additional_directories.as_ref());
+                request_v2.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+                request_v2.config_options = initial_to_v2(it.config_options);
+                request_v2.meta = it.meta;
+                self.ask(id, method, &request_v2, EditorRequest::New, out);
             }
             ClientRequest::ForkSessionRequest(it) => {
-                let mut same =
+                let mut request_v2 =
                     v2::session_setup::ForkSessionRequest::new(it.session_id, it.cwd.as_str());
-                same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
-                same.additional_directories = paths(it.additional_directories.as_ref());
-                same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
-                same.config_options = initial_to_v2(it.config_options);
-                same.cursor_id = it.cursor_id;
-                same.meta = it.meta;
-                self.ask(id, method, &same, Asked::Fork, out);
+                request_v2.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
+                request_v2.additional_directories = paths(it.additional_directories.as_ref());
+                request_v2.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+                request_v2.config_options = initial_to_v2(it.config_options);
+                request_v2.cursor_id = it.cursor_id;
+                request_v2.meta = it.meta;
+                self.ask(id, method, &request_v2, EditorRequest::Fork, out);
             }
             ClientRequest::LoadSessionRequest(it) => {
                 let start = v2::session_setup::ReplayFromStart::new();
@@ -158,7 +158,7 @@ impl V1Editor {
             ClientRequest::SetSessionModeRequest(it) => self.set_mode(request, *it, out),
             ClientRequest::SetSessionConfigOptionRequest(it) => {
                 let session = it.session_id.clone();
-                self.ask(id, method, &option_request(*it), Asked::Option(session), out);
+                self.ask(id, method, &option_request(*it), EditorRequest::Option(session), out);
             }
             ClientRequest::PromptRequest(it) => {
                 let content = blocks_to_v2("prompt", &it.prompt, out);
@@ -169,20 +169,21 @@ impl V1Editor {
                     let message = "too many open prompts";
                     return refuse(Side::Editor, request, ErrorCode::INTERNAL_ERROR, message, out);
                 }
-                let mut same = v2::prompt_lifecycle::PromptRequest::new(it.session_id, content);
-                same.meta = it.meta;
-                self.ask(id, method, &same, Asked::Prompt(session), out);
+                let mut request_v2 =
+                    v2::prompt_lifecycle::PromptRequest::new(it.session_id, content);
+                request_v2.meta = it.meta;
+                self.ask(id, method, &request_v2, EditorRequest::Prompt(session), out);
             }
             ClientRequest::CloseSessionRequest(it) => {
-                self.asked.insert(id.clone(), Asked::Close(it.session_id));
+                self.open_requests.insert(id.clone(), EditorRequest::Close(it.session_id));
                 out.forward(Side::Agent, line);
             }
             ClientRequest::SessionOptionsRequest(_) => {
-                self.asked.insert(id.clone(), Asked::Options);
+                self.open_requests.insert(id.clone(), EditorRequest::Options);
                 out.forward(Side::Agent, line);
             }
             ClientRequest::SessionStatusRequest(_) => {
-                self.asked.insert(id.clone(), Asked::Status);
+                self.open_requests.insert(id.clone(), EditorRequest::Status);
                 out.forward(Side::Agent, line);
             }
             ClientRequest::Other { method, .. } if method.starts_with("proxy/") => {
@@ -202,21 +203,22 @@ impl V1Editor {
         out: &mut Outbox,
     ) {
         let session = it.session_id.clone();
-        let asked = match replay_from {
-            Some(_) => Asked::Load(session.clone()),
-            None => Asked::Resume(session.clone()),
+        let open_request = match replay_from {
+            Some(_) => EditorRequest::Load(session.clone()),
+            None => EditorRequest::Resume(session.clone()),
         };
         let state = self.session(&session);
         state.restart();
         state.is_replayed = replay_from.is_some();
-        let mut same = v2::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
-        same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
-        same.additional_directories = paths(it.additional_directories.as_ref());
-        same.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
-        same.config_options = initial_to_v2(it.config_options);
-        same.replay_from = replay_from;
-        same.meta = it.meta;
-        self.ask(id, "session/resume", &same, asked, out);
+        let mut request_v2 =
+            v2::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
+        request_v2.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v2(it, out));
+        request_v2.additional_directories = paths(it.additional_directories.as_ref());
+        request_v2.system_prompt = system_prompt_to_v2(it.system_prompt.as_deref(), out);
+        request_v2.config_options = initial_to_v2(it.config_options);
+        request_v2.replay_from = replay_from;
+        request_v2.meta = it.meta;
+        self.ask(id, "session/resume", &request_v2, open_request, out);
     }
 
     /// Sets the option with the modes.
@@ -233,11 +235,11 @@ impl V1Editor {
         };
         let value = to::SessionConfigOptionValueId::new(it.mode_id.as_str());
         let value = to::SessionConfigOptionValue::Id(value);
-        let mut same =
+        let mut request_v2 =
             to::SetSessionConfigOptionRequest::new(it.session_id.clone(), option.config_id, value);
-        same.meta = it.meta;
-        let asked = Asked::Mode(it.session_id, it.mode_id);
-        self.ask(&request.id, "session/set_config_option", &same, asked, out);
+        request_v2.meta = it.meta;
+        let open_request = EditorRequest::Mode(it.session_id, it.mode_id);
+        self.ask(&request.id, "session/set_config_option", &request_v2, open_request, out);
     }
 
     pub(super) fn editor_notification(
@@ -278,19 +280,19 @@ impl V1Editor {
                     }
                     let session = it.session_id.clone();
                     let calls = &mut self.session(&session).calls;
-                    let same = calls.permission(&session, &request.id, *it, out);
-                    out.request(Side::Editor, &request.id, method, &same);
+                    let request_v1 = calls.permission(&session, &request.id, *it, out);
+                    out.request(Side::Editor, &request.id, method, &request_v1);
                 }
                 AgentRequest::CreateElicitationRequest(it) => {
-                    let mut same = v1::elicitation::CreateElicitationRequest::from(*it);
-                    if let Some(hidden) = self.subagents.elicitation(&mut same) {
+                    let mut request_v1 = v1::elicitation::CreateElicitationRequest::from(*it);
+                    if let Some(hidden) = self.subagents.elicitation(&mut request_v1) {
                         out.lose_of(BridgeLoss::NotAnnounced, hidden.as_str(), method);
                     }
-                    if let Some(scope) = session_scope(&mut same) {
+                    if let Some(scope) = session_scope(&mut request_v1) {
                         let ids = &self.session(&scope.session_id).calls.ids;
                         scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| ids.last(id));
                     }
-                    out.request(Side::Editor, &request.id, method, &same);
+                    out.request(Side::Editor, &request.id, method, &request_v1);
                 }
                 _ => out.forward(Side::Editor, line),
             },
@@ -304,11 +306,11 @@ impl V1Editor {
     /// Returns whether the editor shows an update. That of a subagent may move to the session that
     /// the editor shows.
     fn shows(&mut self, it: &mut UpdateSessionNotification) -> bool {
-        let Received::SubagentUpdate(subagent) = &it.update else {
+        let UpdateV2::SubagentUpdate(subagent) = &it.update else {
             return self.subagents.update(it);
         };
-        let same = SessionUpdate::SubagentUpdate(Box::new((**subagent).clone().into()));
-        let is_shown = self.capabilities.allows(&same).is_ok();
+        let update_v1 = SessionUpdate::SubagentUpdate(Box::new((**subagent).clone().into()));
+        let is_shown = self.capabilities.allows(&update_v1).is_ok();
         if !is_shown && self.sessions.get(subagent.session_id.as_str()).is_none() {
             self.subagents.add(&subagent.session_id, &it.session_id);
         }
@@ -345,11 +347,11 @@ impl V1Editor {
 fn option_request(
     it: v1::session_config_options::SetSessionConfigOptionRequest,
 ) -> v2::session_config_options::SetSessionConfigOptionRequest {
-    let mut same = v2::session_config_options::SetSessionConfigOptionRequest::new(
+    let mut request_v2 = v2::session_config_options::SetSessionConfigOptionRequest::new(
         it.session_id,
         it.config_id,
         value_to_v2(it.value),
     );
-    same.meta = it.meta;
-    same
+    request_v2.meta = it.meta;
+    request_v2
 }

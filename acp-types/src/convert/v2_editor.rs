@@ -6,7 +6,7 @@ use super::{BridgeDiagnostic, MAX_REQUESTS, MAX_SESSIONS, cancelled, refuse, tol
 use crate::capabilities::v1::Capabilities;
 use crate::convert::call_ids::session_scope;
 use crate::methods::Receiver;
-use crate::ordered::Ordered;
+use crate::sorted_map::SortedMap;
 use crate::v1::dispatch::{AgentNotification, AgentRequest};
 use crate::v1::session_modes::SessionModeId;
 use crate::v1::session_setup::SessionId;
@@ -34,17 +34,17 @@ mod updates;
 pub(super) struct V2Editor {
     capabilities: Capabilities,
     /// Requests of the editor with responses that are converted.
-    asked: Ordered<RequestId, Asked>,
+    open_requests: SortedMap<RequestId, EditorRequest>,
     /// Modes that open requests of the editor set initially.
-    initial_modes: Ordered<RequestId, String>,
+    initial_modes: SortedMap<RequestId, String>,
     /// Open requests of the agent that the user has to answer.
-    questions: Ordered<RequestId, Question>,
+    questions: SortedMap<RequestId, Question>,
     sessions: Recent<Session>,
 }
 
 /// A request of the editor.
 #[derive(Clone, Debug)]
-enum Asked {
+enum EditorRequest {
     Prompt(SessionId),
     New,
     Fork,
@@ -83,11 +83,11 @@ fn find<'a>(sessions: &'a mut Recent<Session>, id: &SessionId) -> &'a mut Sessio
 
 impl V2Editor {
     pub(super) fn new(capabilities: Capabilities) -> Self {
-        let asked = Ordered::default();
-        let initial_modes = Ordered::default();
-        let questions = Ordered::default();
+        let open_requests = SortedMap::default();
+        let initial_modes = SortedMap::default();
+        let questions = SortedMap::default();
         let sessions = Recent::new(MAX_SESSIONS);
-        Self { capabilities, asked, initial_modes, questions, sessions }
+        Self { capabilities, open_requests, initial_modes, questions, sessions }
     }
 
     fn allows(&self, method: &str) -> bool {
@@ -100,10 +100,10 @@ impl V2Editor {
         id: &RequestId,
         method: &str,
         params: &dyn Wire,
-        asked: Asked,
+        open_request: EditorRequest,
         out: &mut Outbox,
     ) {
-        self.asked.insert(id.clone(), asked);
+        self.open_requests.insert(id.clone(), open_request);
         out.request(Side::Agent, id, method, params);
     }
 
@@ -169,11 +169,11 @@ impl V2Editor {
         let outcome = response.outcome.as_ref().ok().filter(|_| question.permission.is_some());
         let read = outcome.and_then(|it| decode::<RequestPermissionResponse>(it.get()).ok());
         let chosen = read.as_ref().and_then(|it| it.outcome.option_id());
-        if let (Some(id), Some(asked), Some(chosen)) =
+        if let (Some(id), Some(permission), Some(chosen)) =
             (&question.session, &question.permission, chosen)
-            && asked.granting.contains(chosen)
+            && permission.granting.contains(chosen)
         {
-            find(&mut self.sessions, id).calls.permitted(&asked.call);
+            find(&mut self.sessions, id).calls.permitted(&permission.call);
         }
         match read {
             // An unknown outcome is no permission.
@@ -209,10 +209,10 @@ impl V2Editor {
                 let granting = granting.map(|option| option.option_id.clone()).collect();
                 let call = it.tool_call.tool_call_id.clone();
                 let state = find(&mut self.sessions, &session);
-                let same = state.calls.permission(*it, out);
-                let asked = Permission { call: state.calls.ids.last(&call), granting };
-                self.question(request, Some(session), Some(asked), out);
-                out.request(Side::Editor, id, method, &same);
+                let request_v2 = state.calls.permission(*it, out);
+                let permission = Permission { call: state.calls.ids.last(&call), granting };
+                self.question(request, Some(session), Some(permission), out);
+                out.request(Side::Editor, id, method, &request_v2);
             }
             AgentRequest::CreateElicitationRequest(mut it) => {
                 let params = request.params.map(|params| params.get());
@@ -223,8 +223,8 @@ impl V2Editor {
                     scope.tool_call_id = scope.tool_call_id.as_ref().map(|id| ids.last(id));
                 }
                 self.question(request, session, None, out);
-                let same = v2::elicitation::CreateElicitationRequest::from(*it);
-                out.request(Side::Editor, id, method, &same);
+                let request_v2 = v2::elicitation::CreateElicitationRequest::from(*it);
+                out.request(Side::Editor, id, method, &request_v2);
             }
             AgentRequest::MessageMcpRequest(_) => out.forward(Side::Editor, line),
             AgentRequest::Other { method, .. } if !method.starts_with("proxy/") => {

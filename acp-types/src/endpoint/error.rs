@@ -69,7 +69,7 @@ pub enum CallError {
 /// machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request is already answered")]
-pub struct Answered;
+pub struct RepeatedAnswer;
 
 /// The reason why a connection closed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -136,8 +136,8 @@ impl fmt::Display for UnsupportedVersion {
             write!(f, "; the agent's error: {message}")?;
         }
         f.write_str("; install a release of the agent that speaks an offered version")?;
-        let known = [ProtocolVersion::V1, ProtocolVersion::V2];
-        match self.answered.filter(|answered| known.contains(answered)) {
+        let versions = [ProtocolVersion::V1, ProtocolVersion::V2];
+        match self.answered.filter(|answered| versions.contains(answered)) {
             Some(answered) => write!(f, ", or offer version {}", answered.0),
             None => Ok(()),
         }

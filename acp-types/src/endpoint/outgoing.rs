@@ -41,11 +41,11 @@ pub enum Purpose {
 
 /// Lines that wait to be transmitted.
 #[derive(Debug, Default)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingLines {
     lines: VecDeque<Transmit>,
     /// Calls that wait for the response to `initialize`.
     held: VecDeque<(RequestId, Transmit)>,
-    closings: VecDeque<Closing>,
+    closings: VecDeque<SessionClose>,
     /// Number of responses to the agent.
     replies: usize,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Outgoing {
 /// A `session/close`. It waits for the answer to a `session/new`: some agents lose a session that
 /// they create while they close another one.
 #[derive(Debug)]
-pub(crate) struct Closing {
+pub(crate) struct SessionClose {
     pub(crate) request: RequestId,
     pub(crate) session: SessionId,
     pub(crate) transmit: Transmit,
@@ -61,7 +61,7 @@ pub(crate) struct Closing {
     pub(crate) before: Option<SessionKey>,
 }
 
-impl Outgoing {
+impl OutgoingLines {
     pub(crate) fn push<'a>(&mut self, message: impl Into<Message<'a>>, purpose: Purpose) {
         self.push_line(line(message), purpose);
     }
@@ -87,7 +87,7 @@ impl Outgoing {
         self.lines.extend(self.held.drain(..).map(|(_, transmit)| transmit));
     }
 
-    pub(crate) fn push_closing(&mut self, closing: Closing) {
+    pub(crate) fn push_closing(&mut self, closing: SessionClose) {
         self.closings.push_back(closing);
     }
 

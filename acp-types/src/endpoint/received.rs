@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 /// A decoded value, with its JSON text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Received<T> {
+pub struct ReceivedValue<T> {
     /// The value.
     pub value: T,
     /// The parameters or the result, verbatim; `{}` if absent.
     pub raw: Raw,
 }
 
-impl<T> Received<T> {
+impl<T> ReceivedValue<T> {
     /// Creates a received value, for tests and for programs with their own events.
     pub fn new(value: T, raw: Raw) -> Self {
         Self { value, raw }

@@ -103,9 +103,11 @@ pub(super) fn params(
             v2::dispatch::ClientNotification::decode(method, params).map(|_| ())
         }
         (2, Direction::Received, Notification) => {
-            v2::dispatch::AgentNotification::decode(method, params).map(|told| {
-                if let v2::dispatch::AgentNotification::UpdateSessionNotification(told) = told {
-                    capabilities.v2("/params/update", &told.update, report);
+            v2::dispatch::AgentNotification::decode(method, params).map(|notification| {
+                if let v2::dispatch::AgentNotification::UpdateSessionNotification(notification) =
+                    notification
+                {
+                    capabilities.v2("/params/update", &notification.update, report);
                 }
             })
         }
@@ -117,9 +119,11 @@ pub(super) fn params(
             v1::dispatch::ClientNotification::decode(method, params).map(|_| ())
         }
         (_, Direction::Received, Notification) => {
-            v1::dispatch::AgentNotification::decode(method, params).map(|told| {
-                if let v1::dispatch::AgentNotification::SessionNotification(told) = told {
-                    capabilities.v1("/params/update", &told.update, report);
+            v1::dispatch::AgentNotification::decode(method, params).map(|notification| {
+                if let v1::dispatch::AgentNotification::SessionNotification(notification) =
+                    notification
+                {
+                    capabilities.v1("/params/update", &notification.update, report);
                 }
             })
         }
@@ -132,7 +136,7 @@ pub(super) fn params(
 /// Decodes the result of a request in direction `asked`.
 pub(super) fn result(
     version: u16,
-    asked: Direction,
+    direction: Direction,
     method: &str,
     result: &RawValue,
     report: &mut Report,
@@ -141,7 +145,7 @@ pub(super) fn result(
         report.add(&rule::INVALID_RESULT, "/result", "expected an object, got null");
         return;
     }
-    let read = match (version, asked) {
+    let read = match (version, direction) {
         (2, Direction::Sent) => v2::dispatch::AgentResponse::decode(method, result).map(|_| ()),
         (2, Direction::Received) => {
             v2::dispatch::ClientResponse::decode(method, result).map(|_| ())

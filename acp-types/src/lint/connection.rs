@@ -1,6 +1,6 @@
 //! State of a connection: capabilities, authentication methods, open requests.
 use super::check::{self, Capabilities};
-use super::pending::{Pending, is_initialize, protocol_version};
+use super::pending::{PendingRequest, is_initialize, protocol_version};
 use super::proxy::Proxy;
 use super::report::{LintLimits, Report};
 use super::rule;
@@ -32,14 +32,17 @@ pub(super) struct Connection {
     /// State of a proxy, if the agent is one.
     pub(super) proxy: Option<Proxy>,
     /// Requests of the client.
-    pub(super) open_to_agent: BTreeMap<RequestId, Pending>,
+    pub(super) open_to_agent: BTreeMap<RequestId, PendingRequest>,
     /// Requests of the agent.
-    pub(super) open_to_client: BTreeMap<RequestId, Pending>,
+    pub(super) open_to_client: BTreeMap<RequestId, PendingRequest>,
 }
 
 impl Connection {
     /// Returns the open requests of the sender of `direction`.
-    pub(super) fn open(&mut self, direction: Direction) -> &mut BTreeMap<RequestId, Pending> {
+    pub(super) fn open(
+        &mut self,
+        direction: Direction,
+    ) -> &mut BTreeMap<RequestId, PendingRequest> {
         match direction {
             Direction::Sent => &mut self.open_to_agent,
             Direction::Received => &mut self.open_to_client,
@@ -48,7 +51,8 @@ impl Connection {
 
     /// Returns whether a request that creates a session is open.
     pub(super) fn begins_session(&self) -> bool {
-        let begins = |pending: &Pending| matches!(&*pending.method, "session/new" | "session/fork");
+        let begins =
+            |pending: &PendingRequest| matches!(&*pending.method, "session/new" | "session/fork");
         self.open_to_agent.values().any(begins)
     }
 
@@ -139,18 +143,18 @@ impl Connection {
     pub(super) fn handle_initialized(
         &mut self,
         version: u16,
-        pending: &Pending,
+        pending: &PendingRequest,
         result: Json<'_>,
         limits: &LintLimits,
         report: &mut Report,
     ) {
-        let asked = protocol_version(pending.params());
+        let requested = protocol_version(pending.params());
         let pointer = "/result/protocolVersion";
-        if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
-            if answered > 2 || version == 2 && answered > asked {
+        if let (Some(requested), Some(answered)) = (requested, protocol_version(result)) {
+            if answered > 2 || version == 2 && answered > requested {
                 let next = if answered > 2 { NEXT_STEP } else { "" };
                 let message =
-                    format!("version {asked} was requested, the answer is {answered}{next}");
+                    format!("version {requested} was requested, the answer is {answered}{next}");
                 report.add(&rule::VERSION_ANSWER, pointer, message);
             } else if (answered >= 2) != (version == 2) {
                 let message = format!(
@@ -158,10 +162,11 @@ impl Connection {
                 );
                 report.add(&rule::VERSION_SHAPE, pointer, message);
             }
-        } else if let (Some(asked), Some(answered)) = (asked, result.get("protocolVersion")) {
+        } else if let (Some(requested), Some(answered)) = (requested, result.get("protocolVersion"))
+        {
             let answered = shown(answered.as_text());
             let message =
-                format!("version {asked} was requested, the answer is {answered}{NEXT_STEP}");
+                format!("version {requested} was requested, the answer is {answered}{NEXT_STEP}");
             report.add(&rule::VERSION_ANSWER, pointer, message);
         }
         self.version = Some(version);

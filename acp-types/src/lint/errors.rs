@@ -9,7 +9,8 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 
 /// Checks the error response of a request.
 pub(super) fn look_at(method: &str, error: &ErrorObject, report: &mut Report) {
-    let (code, pointer) = (error.code, "/error/code");
+    let code = error.code;
+    let pointer = "/error/code";
     if i32::try_from(code.0).is_err() {
         report.add(&rule::ERROR_CODE, pointer, format!("{code} is not a 32-bit integer"));
     }

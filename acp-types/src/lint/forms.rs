@@ -90,7 +90,7 @@ pub(super) fn answered(params: Json<'_>, result: Json<'_>, report: &mut Report) 
         return;
     }
     let Some(schema) = params.get("requestedSchema") else { return };
-    let asked = schema.get("properties").unwrap_or(Json::NULL);
+    let properties = schema.get("properties").unwrap_or(Json::NULL);
     let content = result.get("content").unwrap_or(Json::NULL);
     for name in required(schema.get("required")) {
         if content.get(&name).is_none_or(Json::is_null) {
@@ -99,7 +99,7 @@ pub(super) fn answered(params: Json<'_>, result: Json<'_>, report: &mut Report) 
         }
     }
     for (name, _) in content.members() {
-        if asked.get(&name).is_none() {
+        if properties.get(&name).is_none() {
             let mut pointer = "/result/content".to_string();
             push(&mut pointer, &name);
             let message = format!("the form does not ask for `{}`", shown(&name));

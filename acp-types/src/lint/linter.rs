@@ -1,6 +1,6 @@
 //! The linter: composition and findings.
 use super::connection::Connection;
-use super::pending::Pending;
+use super::pending::PendingRequest;
 use super::report::{Finding, LintLimits, Report};
 use super::rule::{self, Rule};
 use super::schema::Schemas;
@@ -79,7 +79,7 @@ impl Linter {
             (Direction::Sent, core::mem::take(&mut self.connection.open_to_agent)),
             (Direction::Received, core::mem::take(&mut self.connection.open_to_client)),
         ] {
-            for Pending { line, method, .. } in open.into_values() {
+            for PendingRequest { line, method, .. } in open.into_values() {
                 self.report.in_line.clear();
                 self.report.set_method(&method);
                 let message = format!("`{method}` has no answer");

@@ -1,8 +1,8 @@
 //! Checks of messages: method, response, session.
 use super::linter::Linter;
-use super::pending::{Pending, fits, is_initialize, version_of_request, version_of_result};
+use super::pending::{PendingRequest, fits, is_initialize, version_of_request, version_of_result};
 use super::proxy::Proxy;
-use super::session::Standing;
+use super::session::SessionStage;
 use super::value::{Json, shown, text};
 use super::{check, errors, proxy, rule};
 use crate::methods::{self, Method, MethodKind, Stability};
@@ -78,7 +78,7 @@ impl Linter {
             let message = format!("the request {} is still open", shown(&request.id.to_string()));
             self.report.add(&rule::ID_REUSED, "/id", message);
         } else if open.len() < limit {
-            let pending = Pending::new(line, &request.method, params);
+            let pending = PendingRequest::new(line, &request.method, params);
             open.insert(request.id.clone(), pending);
         }
     }
@@ -193,17 +193,17 @@ impl Linter {
             self.report.direction == Direction::Received && self.connection.begins_session();
         let session = self.sessions.entry(id.clone().into_owned()).or_default();
         if opens {
-            session.standing = Standing::Opening;
+            session.stage = SessionStage::Opening;
             session.has_told_state = false;
         } else if !is_known {
-            session.standing = Standing::Early;
+            session.stage = SessionStage::Early;
             let (rule, message) = if begins {
                 (&rule::UPDATE_EARLY, format!("no answer has named `{}` yet", shown(&id)))
             } else {
                 (&rule::SESSION_UNKNOWN, format!("no response has named `{}`", shown(&id)))
             };
             self.report.add(rule, "/params/sessionId", message);
-        } else if session.standing == Standing::Closed && !is_about {
+        } else if session.stage == SessionStage::Closed && !is_about {
             let message = format!("`{}` is closed", shown(&id));
             self.report.add(&rule::SESSION_CLOSED, "/params/sessionId", message);
         }
@@ -240,14 +240,14 @@ impl Linter {
             && self.sessions.len() < self.limits.sessions
         {
             let child = self.sessions.entry(child).or_default();
-            child.standing = Standing::Open;
+            child.stage = SessionStage::Open;
             child.is_subagent = true;
         }
     }
 
     fn response(&mut self, response: &Response<'_>) {
-        let asked = self.report.direction.reversed();
-        let Some(pending) = self.connection.open(asked).remove(&response.id) else {
+        let requested_by = self.report.direction.reversed();
+        let Some(pending) = self.connection.open(requested_by).remove(&response.id) else {
             // An error response without an id answers an unreadable message.
             if !(response.id.is_null() && response.outcome.is_err()) {
                 let message = format!("no open request {}", shown(&response.id.to_string()));
@@ -272,7 +272,7 @@ impl Linter {
         let raw = response.outcome.as_ref().ok().copied();
         let result = json(raw);
         let mut version = self.connection.version.unwrap_or(1);
-        if is_initialize(&pending.method) && asked == Direction::Sent && raw.is_some() {
+        if is_initialize(&pending.method) && requested_by == Direction::Sent && raw.is_some() {
             version = version_of_result(result);
             let Self { connection, limits, report, .. } = self;
             connection.handle_initialized(version, &pending, result, limits, report);
@@ -281,17 +281,17 @@ impl Linter {
             }
         }
         if let Some(proxy) = self.connection.proxy.as_mut().filter(|_| raw.is_some()) {
-            proxy.handle_result(asked, &pending, result);
+            proxy.handle_result(requested_by, &pending, result);
         }
         if let Some(raw) = raw {
             let table = if version == 2 { methods::V2 } else { methods::V1 };
             let method = table.iter().find(|method| {
                 method.name == pending.method
                     && method.kind == MethodKind::Request
-                    && fits(method.receiver, asked)
+                    && fits(method.receiver, requested_by)
             });
             if let Some(name) = method.and_then(|method| method.result) {
-                check::result(version, asked, &pending.method, raw, &mut self.report);
+                check::result(version, requested_by, &pending.method, raw, &mut self.report);
                 self.schemas.look_at(version, name, result, "/result", &mut self.report);
             }
         }
@@ -303,13 +303,19 @@ impl Linter {
     }
 
     /// Checks a response of a session.
-    fn answered(&mut self, version: u16, pending: &Pending, is_result: bool, result: Json<'_>) {
+    fn answered(
+        &mut self,
+        version: u16,
+        pending: &PendingRequest,
+        is_result: bool,
+        result: Json<'_>,
+    ) {
         let begins = matches!(&*pending.method, "session/new" | "session/fork");
         if begins && is_result {
             let Some(id) = text(result, "sessionId") else { return };
             if self.sessions.contains_key(&*id) || self.sessions.len() < self.limits.sessions {
                 let session = self.sessions.entry(id.into_owned()).or_default();
-                session.standing = Standing::Open;
+                session.stage = SessionStage::Open;
                 session.is_new = true;
                 session.set_up(result, &self.limits);
             }

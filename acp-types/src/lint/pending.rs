@@ -9,7 +9,7 @@ use jsonrpc_core::transcript::Direction;
 
 /// An open request.
 #[derive(Clone, Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingRequest {
     pub(super) line: u64,
     pub(super) method: String,
     pub(super) session: Option<String>,
@@ -67,7 +67,7 @@ fn kept<'a>(method: &str, params: Json<'a>) -> Json<'a> {
     }
 }
 
-impl Pending {
+impl PendingRequest {
     pub(super) fn new(line: u64, method: &str, params: Json<'_>) -> Self {
         Self {
             line,

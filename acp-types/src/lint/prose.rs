@@ -76,14 +76,14 @@ struct Members<'a>(Vec<(&'static str, Json<'a>)>);
 
 impl<'a> Members<'a> {
     fn read(object: Json<'a>) -> Self {
-        let known = |name: &str| {
+        let known_name = |name: &str| {
             let names = TEXTS.iter().map(|row| row.0).chain(TEXTS_OF.iter().map(|row| row.1));
             let names = names.chain(NAMED.iter().map(|row| row.0)).chain(NAMES.iter().copied());
             names.into_iter().find(|known| *known == name)
         };
         let mut members: Vec<(&'static str, Json<'a>)> = Vec::new();
         for (name, value) in object.members() {
-            if let Some(name) = known(&name)
+            if let Some(name) = known_name(&name)
                 && members.iter().all(|(known, _)| *known != name)
             {
                 members.push((name, value));

@@ -1,7 +1,7 @@
 //! Proxies between client and agent. The conductor that links them takes the place of the client.
 //!
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
-use super::pending::{Pending, fits, protocol_version};
+use super::pending::{PendingRequest, fits, protocol_version};
 use super::report::Report;
 use super::rule;
 use super::schema::Schemas;
@@ -20,9 +20,14 @@ pub(super) struct Proxy {
 
 impl Proxy {
     /// Handles the result of the wrapped `initialize`.
-    pub(super) fn handle_result(&mut self, asked: Direction, pending: &Pending, result: Json<'_>) {
+    pub(super) fn handle_result(
+        &mut self,
+        requested_by: Direction,
+        pending: &PendingRequest,
+        result: Json<'_>,
+    ) {
         let is_initialize = pending.method == "proxy/successor"
-            && asked == Direction::Received
+            && requested_by == Direction::Received
             && pending.params().get("method").is_some();
         if is_initialize {
             self.answered = Some(protocol_version(result));
@@ -82,10 +87,10 @@ pub(super) fn check_initialized(proxy: Option<Proxy>, result: Json<'_>, report: 
         let message = "the successor has not answered `initialize`";
         return report.add(&rule::PROXY_FORWARD, "", message);
     };
-    if let (Some(of_successor), Some(own)) = (successors, protocol_version(result))
-        && of_successor != own
+    if let (Some(of_successor), Some(of_proxy)) = (successors, protocol_version(result))
+        && of_successor != of_proxy
     {
-        let message = format!("the successor answered {of_successor}, the proxy {own}");
+        let message = format!("the successor answered {of_successor}, the proxy {of_proxy}");
         report.add(&rule::PROXY_VERSION, "/result/protocolVersion", message);
     }
 }

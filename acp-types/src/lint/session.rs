@@ -2,7 +2,7 @@
 use super::background::Background;
 use super::cursors::Cursors;
 use super::options::Options;
-use super::pending::Pending;
+use super::pending::PendingRequest;
 use super::report::{LintLimits, Report};
 use super::submissions::Submissions;
 use super::terminals::Terminals;
@@ -16,7 +16,7 @@ use alloc::string::String;
 
 /// The stage of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum SessionStage {
     /// A message refers to it, but no response has named it.
     #[default]
     Early,
@@ -29,7 +29,7 @@ pub(super) enum Standing {
 /// A session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Session {
-    pub(super) standing: Standing,
+    pub(super) stage: SessionStage,
     /// Prompts that are open.
     pub(super) prompts: usize,
     /// Whether it belongs to another session, which has the prompts.
@@ -119,7 +119,7 @@ impl Session {
             "session/set_mode" => {
                 self.mode(params, "modeId", "/params/modeId", report);
             }
-            "session/set_config_option" if self.standing == Standing::Open => {
+            "session/set_config_option" if self.stage == SessionStage::Open => {
                 options::set(self.options.as_ref(), params, report);
             }
             "tool_call/cancel" | "terminal/cancel" => self.background.cancel(name, params, report),
@@ -165,7 +165,7 @@ impl Session {
     fn mode(&self, value: Json<'_>, name: &str, pointer: &str, report: &mut Report) {
         let Some(mode) = text(value, name) else { return };
         let is_known = self.modes.as_ref().is_some_and(|modes| modes.contains(&*mode));
-        if !is_known && matches!(self.standing, Standing::Open) {
+        if !is_known && matches!(self.stage, SessionStage::Open) {
             let message = format!("the session has no mode `{}`", shown(&mode));
             report.add(&rule::MODE_UNKNOWN, pointer, message);
         }
@@ -198,7 +198,7 @@ impl Session {
             && self.prompts == 0
             && !self.is_running
             && !self.is_subagent
-            && self.standing == Standing::Open
+            && self.stage == SessionStage::Open
         {
             let message = format!("`{kind}` while no prompt is open");
             report.add(&rule::UPDATE_LATE, "/params/update", message);
@@ -233,7 +233,7 @@ impl Session {
     /// Checks work in version 2. A new session is idle until it reports another state. Messages
     /// alone need no work.
     fn work(&mut self, what: &str, pointer: &str, report: &mut Report) {
-        let is_open = self.standing == Standing::Open && self.is_new && !self.is_subagent;
+        let is_open = self.stage == SessionStage::Open && self.is_new && !self.is_subagent;
         if is_open && !self.has_told_state {
             self.has_told_state = true;
             let message = format!("{what} before any `state_update`");
@@ -255,7 +255,7 @@ impl Session {
 
     /// Returns whether an idle state with this background ends cancelled work that a request
     /// belongs to. Requests of background work stay open.
-    pub(super) fn ends_work_of(&self, update: Json<'_>, request: &Pending) -> bool {
+    pub(super) fn ends_work_of(&self, update: Json<'_>, request: &PendingRequest) -> bool {
         let mut background = items(update, "background");
         let is_background = call_of(request)
             .is_some_and(|call| background.any(|work| is_text(work, "toolCallId", &call)));
@@ -283,7 +283,7 @@ impl Session {
             call.is_announced = true;
             self.background.call(update, limits);
         } else if kind == "tool_call" {
-            if call.is_announced && self.standing != Standing::Opening {
+            if call.is_announced && self.stage != SessionStage::Opening {
                 let ended = if call.is_over {
                     ", and has ended: each call needs an id of its own"
                 } else {
@@ -306,7 +306,7 @@ impl Session {
             report.add(&rule::PERMISSION_IGNORED, "/params/update/status", message);
         }
         // The replay of a resumed session repeats earlier states.
-        if call.is_over && !is_over && self.standing != Standing::Opening {
+        if call.is_over && !is_over && self.stage != SessionStage::Opening {
             let message = format!("`{}` had ended: each call needs an id of its own", shown(&id));
             report.add(&rule::TOOL_CALL_REOPENED, "/params/update/status", message);
         }
@@ -357,7 +357,7 @@ impl Session {
     pub(super) fn answered(
         &mut self,
         version: u16,
-        pending: &Pending,
+        pending: &PendingRequest,
         is_result: bool,
         result: Json<'_>,
         limits: &LintLimits,
@@ -373,7 +373,7 @@ impl Session {
                 self.prompt_answered(version, is_result, result, report);
             }
             "session/load" | "session/resume" if is_result => {
-                self.standing = Standing::Open;
+                self.stage = SessionStage::Open;
                 self.set_up(result, limits);
                 if version == 2 && !self.has_told_state {
                     let message = "no `state_update` before this answer";
@@ -387,7 +387,7 @@ impl Session {
                 self.calls.values_mut().for_each(|call| call.is_reported = true);
             }
             "session/load" | "session/resume" => {
-                self.standing = Standing::Early;
+                self.stage = SessionStage::Early;
                 self.replay = None;
             }
             "session/close" | "session/delete" if is_result => {
@@ -398,7 +398,7 @@ impl Session {
                         "no idle `state_update` before this answer",
                     );
                 }
-                self.standing = Standing::Closed;
+                self.stage = SessionStage::Closed;
             }
             "session/set_config_option" if is_result => self.take_options(result, limits),
             "terminal/create" if is_result => self.terminals.handle_created(result, limits),
@@ -414,7 +414,7 @@ impl Session {
     }
 
     /// Records whether a permission was granted: by an option of the request that allows.
-    fn permitted(&mut self, pending: &Pending, result: Option<Json<'_>>) {
+    fn permitted(&mut self, pending: &PendingRequest, result: Option<Json<'_>>) {
         let Some(call) = call_of(pending).and_then(|id| self.calls.get_mut(&*id)) else { return };
         let outcome = result.and_then(|result| result.get("outcome"));
         let chosen = outcome.and_then(|outcome| text(outcome, "optionId"));
@@ -455,7 +455,7 @@ impl Session {
 }
 
 /// Returns the tool call that a permission request concerns.
-fn call_of(request: &Pending) -> Option<Cow<'_, str>> {
+fn call_of(request: &PendingRequest) -> Option<Cow<'_, str>> {
     let params = request.params();
     let subject = params.get("subject").unwrap_or(params);
     text(subject.get("toolCall").unwrap_or(subject), "toolCallId")
@@ -465,7 +465,12 @@ fn is_final(status: &str) -> bool {
     matches!(status, "completed" | "failed" | "cancelled")
 }
 
-fn permission_answered(version: u16, pending: &Pending, result: Json<'_>, report: &mut Report) {
+fn permission_answered(
+    version: u16,
+    pending: &PendingRequest,
+    result: Json<'_>,
+    report: &mut Report,
+) {
     let Some(outcome) = result.get("outcome") else { return };
     if version == 1 && pending.is_cancelled && !is_text(outcome, "outcome", "cancelled") {
         let message = match outcome.get("outcome") {

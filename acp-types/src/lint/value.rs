@@ -71,7 +71,7 @@ impl<'a> Json<'a> {
 
     /// Returns whether this is the string `text`.
     pub(super) fn is_str(self, text: &str) -> bool {
-        JsonStr::new(self.0).is_some_and(|own| own == text)
+        JsonStr::new(self.0).is_some_and(|string| string == text)
     }
 
     pub(super) fn is_string(self) -> bool {

@@ -77,7 +77,7 @@ pub struct ToolCallState {
     /// The current state as a single update that would create it, without its content.
     pub update: ToolCallUpdate,
     /// The content.
-    pub content: Vec<Produced>,
+    pub content: Vec<ProducedContent>,
 }
 
 impl ToolCallState {
@@ -106,7 +106,7 @@ impl ToolCallState {
 /// Content of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Produced {
+pub enum ProducedContent {
     /// Content of version 2.
     Content(ToolCallContent),
     /// A change to a file in the form of version 1: both texts.

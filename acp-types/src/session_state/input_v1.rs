@@ -1,7 +1,7 @@
 //! Inputs of version 1.
 use super::patch::Patch;
 use super::sealed::Input;
-use super::{Change, MessageKind, Produced, SessionState};
+use super::{Change, MessageKind, ProducedContent, SessionState};
 use crate::alike::{
     alike, all_alike, announced, call_to_v2, command_to_v2, content_to_v2, idle, option_to_v2,
     reason_to_v2,
@@ -60,8 +60,10 @@ impl Input for &SessionUpdate {
             SessionUpdate::ConfigOptionUpdate(it) => set_options(&it.config_options, state),
             SessionUpdate::SessionInfoUpdate(it) => {
                 let mut info = v2::session_list::SessionInfoUpdate::new();
-                (info.title, info.updated_at) = (it.title.clone(), it.updated_at.clone());
-                (info.meta, info.extra) = (it.meta.clone(), it.extra.clone());
+                info.title = it.title.clone();
+                info.updated_at = it.updated_at.clone();
+                info.meta = it.meta.clone();
+                info.extra = it.extra.clone();
                 state.info.patch(&info);
                 state.change(Change::Info);
             }
@@ -108,16 +110,18 @@ fn user_chunk(it: &ContentChunk, state: &mut SessionState) {
     chunk(MessageKind::User, it, state);
 }
 
-fn produced(content: &ToolCallContent) -> Option<Produced> {
+fn produced(content: &ToolCallContent) -> Option<ProducedContent> {
     match content {
-        ToolCallContent::Diff(diff) => Some(Produced::Texts((**diff).clone())),
+        ToolCallContent::Diff(diff) => Some(ProducedContent::Texts((**diff).clone())),
         ToolCallContent::Content(content) => {
-            let mut same = v2::tool_calls::Content::new(content_to_v2(&content.content)?);
-            same.meta = content.meta.clone();
-            same.extra = content.extra.clone();
-            Some(Produced::Content(v2::tool_calls::ToolCallContent::Content(same.into())))
+            let mut content_v2 = v2::tool_calls::Content::new(content_to_v2(&content.content)?);
+            content_v2.meta = content.meta.clone();
+            content_v2.extra = content.extra.clone();
+            Some(ProducedContent::Content(v2::tool_calls::ToolCallContent::Content(
+                content_v2.into(),
+            )))
         }
-        other => alike(other).map(Produced::Content),
+        other => alike(other).map(ProducedContent::Content),
     }
 }
 
@@ -169,9 +173,9 @@ fn set_mode(mode: &SessionModeId, state: &mut SessionState) {
 }
 
 fn set_options(options: &[SessionConfigOption], state: &mut SessionState) {
-    let same: Vec<_> = options.iter().filter_map(option_to_v2).collect();
-    report_lost(state, options.len() - same.len(), "/configOptions");
-    state.config_options = state.list(same, "configOptions", Change::ConfigOptions);
+    let options_v2: Vec<_> = options.iter().filter_map(option_to_v2).collect();
+    report_lost(state, options.len() - options_v2.len(), "/configOptions");
+    state.config_options = state.list(options_v2, "configOptions", Change::ConfigOptions);
 }
 
 macro_rules! beginnings {

@@ -1,6 +1,6 @@
 //! Inputs of version 2.
 use super::sealed::Input;
-use super::{Change, MessageKind, Produced, SessionState};
+use super::{Change, MessageKind, ProducedContent, SessionState};
 use crate::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
 use crate::v2::prompt_lifecycle::SessionUpdate;
 use crate::v2::session_config_options::SetSessionConfigOptionResponse;
@@ -37,7 +37,7 @@ impl Input for &SessionUpdate {
                 state.change(Change::State);
             }
             SessionUpdate::ToolCallContentChunk(it) => {
-                state.produce(&it.tool_call_id, Produced::Content(it.content.clone()));
+                state.produce(&it.tool_call_id, ProducedContent::Content(it.content.clone()));
             }
             SessionUpdate::ToolCallUpdate(it) => tool_call(it, state),
             SessionUpdate::TerminalUpdate(it) => state.change_terminal(it),
@@ -96,7 +96,7 @@ fn tool_call(update: &ToolCallUpdate, state: &mut SessionState) {
         Presence::Absent => Presence::Absent,
         Presence::Null => Presence::Null,
         Presence::Value(content) => {
-            Presence::Value(content.iter().cloned().map(Produced::Content).collect())
+            Presence::Value(content.iter().cloned().map(ProducedContent::Content).collect())
         }
     };
     state.change_call(update, content);

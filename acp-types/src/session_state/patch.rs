@@ -29,12 +29,12 @@ pub(super) fn patch_meta(current: &mut Presence<Meta>, change: &Presence<Meta>) 
             for (key, value) in before.iter().chain(change.iter()) {
                 after.insert(key, value.clone());
             }
-            let mut kept = Extra::new();
+            let mut without_nulls = Extra::new();
             for (key, value) in after.iter().filter(|(_, value)| value.as_str() != "null") {
-                kept.insert(key, value.clone());
+                without_nulls.insert(key, value.clone());
             }
-            if let Ok(kept) = Raw::from_value(&kept) {
-                *current = Presence::Value(Meta::from(kept));
+            if let Ok(meta) = Raw::from_value(&without_nulls) {
+                *current = Presence::Value(Meta::from(meta));
             }
         }
     }

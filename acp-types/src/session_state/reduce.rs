@@ -1,7 +1,7 @@
 //! Changes of the state.
 use super::patch::{Patch, patch_meta};
 use super::weight::{OVERHEAD, weight, weight_of_blocks, weight_of_call, weight_of_produced};
-use super::{Change, Entry, Message, MessageKind, Produced, SessionState, ToolCallState};
+use super::{Change, Entry, Message, MessageKind, ProducedContent, SessionState, ToolCallState};
 use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
 use crate::v2::compaction::{CompactionId, CompactionStatus, CompactionUpdate};
 use crate::v2::content::{ContentBlock, TextContent};
@@ -95,8 +95,8 @@ impl SessionState {
 
     /// Appends a chunk to a message.
     pub(super) fn chunk(&mut self, kind: MessageKind, id: Option<&MessageId>, block: ContentBlock) {
-        let found = self.find_message(kind, id);
-        let number = found.unwrap_or_else(|| self.begin_message(kind, id));
+        let existing = self.find_message(kind, id);
+        let number = existing.unwrap_or_else(|| self.begin_message(kind, id));
         let added = weight(&block);
         let blocks = self.limits.blocks;
         if !self.has_room(added) {
@@ -131,8 +131,8 @@ impl SessionState {
         content: &Presence<Vec<ContentBlock>>,
         meta: &Presence<Meta>,
     ) -> u64 {
-        let found = self.find_message(kind, id).filter(|_| id.is_some());
-        let number = found.unwrap_or_else(|| self.begin_message(kind, id));
+        let existing = self.find_message(kind, id).filter(|_| id.is_some());
+        let number = existing.unwrap_or_else(|| self.begin_message(kind, id));
         let blocks = self.limits.blocks;
         let Some(message) = self.message_mut(number) else { return number };
         let before: usize = message.content.iter().map(weight).sum();
@@ -185,7 +185,7 @@ impl SessionState {
     pub(super) fn change_call(
         &mut self,
         update: &ToolCallUpdate,
-        content: Presence<Vec<Produced>>,
+        content: Presence<Vec<ProducedContent>>,
     ) {
         let id = &update.tool_call_id;
         let blocks = self.limits.blocks;
@@ -212,7 +212,7 @@ impl SessionState {
     }
 
     /// Appends content to a tool call.
-    pub(super) fn produce(&mut self, id: &ToolCallId, content: Produced) {
+    pub(super) fn produce(&mut self, id: &ToolCallId, content: ProducedContent) {
         let added = weight_of_produced(&content);
         let blocks = self.limits.blocks;
         let has_room = self.has_room(added);
@@ -344,8 +344,9 @@ impl SessionState {
     fn compaction_mut(&mut self, update: &CompactionUpdate) -> Option<&mut CompactionUpdate> {
         let id = &update.compaction_id;
         if !self.compactions.contains_key(id) {
-            let begun = CompactionUpdate::new(id.clone()).with_status(CompactionStatus::InProgress);
-            self.compactions.insert(id.clone(), Box::new(begun));
+            let compaction =
+                CompactionUpdate::new(id.clone()).with_status(CompactionStatus::InProgress);
+            self.compactions.insert(id.clone(), Box::new(compaction));
             self.push(Entry::Compaction(id.clone()));
         }
         self.compactions.get_mut(id).map(Box::as_mut)
@@ -370,8 +371,8 @@ impl SessionState {
         let added = weight(&block);
         let blocks = self.limits.blocks;
         let has_room = self.has_room(added);
-        let begun = CompactionUpdate::new(id.clone());
-        let Some(compaction) = self.compaction_mut(&begun) else { return };
+        let update = CompactionUpdate::new(id.clone());
+        let Some(compaction) = self.compaction_mut(&update) else { return };
         match add(&mut compaction.summary, block, blocks, has_room) {
             true => self.held += added,
             false => self.lost(format!("/compactions/{id}/summary"), "too much content"),

@@ -41,7 +41,8 @@ impl SessionState {
     /// Replaces the output of a terminal.
     pub(super) fn set_output(&mut self, id: &TerminalId, bytes: Vec<u8>, is_truncated: bool) {
         if let Some(terminal) = self.terminal_mut(id) {
-            (terminal.output, terminal.is_truncated) = (Vec::new(), is_truncated);
+            terminal.output = Vec::new();
+            terminal.is_truncated = is_truncated;
         }
         self.output(id, &bytes);
     }

@@ -1,5 +1,5 @@
 //! Approximate sizes of parts of the state.
-use super::{Produced, ToolCallState};
+use super::{ProducedContent, ToolCallState};
 use crate::v2::content::{ContentBlock, EmbeddedResourceResource};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
@@ -29,19 +29,21 @@ pub(super) fn weight(block: &ContentBlock) -> usize {
         }
 }
 
-pub(super) fn weight_of_produced(produced: &Produced) -> usize {
+pub(super) fn weight_of_produced(produced: &ProducedContent) -> usize {
     use crate::v2::tool_calls::ToolCallContent;
     match produced {
-        Produced::Content(ToolCallContent::Content(content)) => weight(&content.content),
-        Produced::Content(ToolCallContent::Diff(diff)) => {
+        ProducedContent::Content(ToolCallContent::Content(content)) => weight(&content.content),
+        ProducedContent::Content(ToolCallContent::Diff(diff)) => {
             let patch = diff.patch.as_ref().map_or(0, |patch| patch.text.len());
             OVERHEAD * (1 + diff.changes.len()) + patch
         }
-        Produced::Content(ToolCallContent::Terminal(_) | ToolCallContent::Session(_)) => OVERHEAD,
-        Produced::Content(ToolCallContent::Unknown(content)) => {
+        ProducedContent::Content(ToolCallContent::Terminal(_) | ToolCallContent::Session(_)) => {
+            OVERHEAD
+        }
+        ProducedContent::Content(ToolCallContent::Unknown(content)) => {
             OVERHEAD + weight_of_extra(content.members())
         }
-        Produced::Texts(diff) => {
+        ProducedContent::Texts(diff) => {
             OVERHEAD + diff.new_text.len() + diff.old_text.as_ref().map_or(0, |text| text.len())
         }
     }

@@ -61,7 +61,8 @@ object! {
     ///
     /// let request: WriteTextFileRequest =
     ///     serde_json::from_str(r#"{"sessionId":"sess-1","path":"/tmp/a.txt","content":"Hi"}"#)?;
-    /// assert_eq!((&*request.path, &*request.content), ("/tmp/a.txt", "Hi"));
+    /// assert_eq!(&*request.path, "/tmp/a.txt");
+    /// assert_eq!(&*request.content, "Hi");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     #[doc(alias = "fs/write_text_file")]

@@ -218,7 +218,8 @@ object! {
     /// let capabilities: AgentCapabilities =
     ///     serde_json::from_str(r#"{"promptCapabilities":{"image":true}}"#)?;
     /// let prompt = capabilities.prompt_capabilities.unwrap_or_default();
-    /// assert_eq!((prompt.image, prompt.audio), (Some(true), None));
+    /// assert_eq!(prompt.image, Some(true));
+    /// assert_eq!(prompt.audio, None);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub struct AgentCapabilities {}

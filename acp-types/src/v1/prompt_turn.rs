@@ -82,7 +82,8 @@ open_enum! {
     /// use acp_types::v1::prompt_turn::StopReason;
     ///
     /// let reason: StopReason = serde_json::from_str(r#""out_of_credits""#)?;
-    /// assert_eq!((reason.as_str(), reason.is_known()), ("out_of_credits", false));
+    /// assert_eq!(reason.as_str(), "out_of_credits");
+    /// assert!(!reason.is_known());
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub enum StopReason {

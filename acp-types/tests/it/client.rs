@@ -191,7 +191,7 @@ fn cancel_answers_questions_and_ends_after_grace() {
     let turn = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).unwrap();
     client.ask("q", "session/request_permission", permission("s"));
     client.ask("f", "fs/read_text_file", json!({ "sessionId": "s", "path": "/x" }));
-    let asked: Vec<_> = client
+    let requests: Vec<_> = client
         .events()
         .into_iter()
         .filter_map(|event| match event {
@@ -199,7 +199,7 @@ fn cancel_answers_questions_and_ends_after_grace() {
             _ => None,
         })
         .collect();
-    let [(question, _), (file, read)] = &asked[..] else { panic!("{asked:?}") };
+    let [(question, _), (file, read)] = &requests[..] else { panic!("{requests:?}") };
     assert!(
         matches!(&read.value, AgentRequest::V1(request) if request.method() == "fs/read_text_file")
     );

@@ -1,7 +1,7 @@
 //! Properties of the client machine, for calls and lines in any order.
 use acp_types::client::{
-    Call, CallKey, CloseReason, Connection, Limits, Open, Options, Prompt, Reply, RequestKey,
-    SessionKey, TurnKey,
+    Call, CallKey, CloseReason, Connection, Limits, Options, Prompt, Reply, RequestKey, SessionKey,
+    SessionSetupRequest, TurnKey,
 };
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::session_list::ListSessionsRequest;
@@ -25,8 +25,13 @@ const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 fn limits() -> Limits {
     let mut limits = Limits::default();
-    (limits.sessions, limits.calls, limits.requests, limits.events) = (6, 3, 4, 5);
-    (limits.early, limits.replay, limits.diagnostics) = (3, 4, 6);
+    limits.sessions = 6;
+    limits.calls = 3;
+    limits.requests = 4;
+    limits.events = 5;
+    limits.early = 3;
+    limits.replay = 4;
+    limits.diagnostics = 6;
     limits.event_bytes = 1500;
     limits
 }
@@ -210,7 +215,7 @@ impl Model {
         Ok(())
     }
 
-    fn open(&mut self, how: impl Into<Open>) {
+    fn open(&mut self, how: impl Into<SessionSetupRequest>) {
         let key = self.connection.open_session(how, self.now);
         if !self.closed {
             self.opened.insert(key, 0);

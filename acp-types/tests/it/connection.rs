@@ -1,5 +1,5 @@
 //! Agents and clients with handlers, over an in-memory connection.
-use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, Received, TurnEnd};
+use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, ReceivedValue, TurnEnd};
 use acp_types::connection::{
     ConnectionOptions, Context, Extension, Peer, RequestError, Sessions, v1, v2,
 };
@@ -217,10 +217,10 @@ impl v1::Agent for Patient {
     }
 
     async fn extension(&self, request: Extension, _: Context) -> Result<Raw, ErrorObject> {
-        let Some(asked) = request.request::<TurnsRequest>() else {
+        let Some(decoded) = request.request::<TurnsRequest>() else {
             return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, request.method()));
         };
-        asked?;
+        decoded?;
         Ok(Extension::answer::<TurnsRequest>(&TurnsResponse::new(*self.turns.lock().unwrap())))
     }
 
@@ -229,7 +229,7 @@ impl v1::Agent for Patient {
     }
 }
 
-fn stopped(end: Result<Received<TurnEnd>, RequestError>) -> StopReason {
+fn stopped(end: Result<ReceivedValue<TurnEnd>, RequestError>) -> StopReason {
     match end.expect("it ends well").value {
         TurnEnd::V1(response) => response.stop_reason,
         other => panic!("{other:?}"),
@@ -290,13 +290,13 @@ fn dropped_prompt_is_cancelled() {
 #[test]
 fn withdrawn_call_is_answered() {
     let agent = async |wire: &mut Wire| {
-        let asked = wire.next().await;
-        assert_eq!(asked["method"], "_example.com/turns");
+        let request = wire.next().await;
+        assert_eq!(request["method"], "_example.com/turns");
         let withdrawn = wire.next().await;
         assert_eq!(withdrawn["method"], "$/cancel_request");
-        assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
+        assert_eq!(withdrawn["params"]["requestId"], request["id"]);
         let error = json!({ "code": ErrorCode::REQUEST_CANCELLED.0, "message": "" });
-        wire.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error })).await;
+        wire.send(json!({ "jsonrpc": "2.0", "id": request["id"], "error": error })).await;
     };
     let ((reads, writes), end) = memory::duplex(4);
     let (driver, peer) = v1::connect_agent(Minimal, reads, writes, ConnectionOptions::default());

@@ -1,5 +1,5 @@
 //! Turns of version 2, both sides: a prompt is accepted at once, and updates report its turn.
-use acp_types::client::{Prompt, Received, TurnEnd};
+use acp_types::client::{Prompt, ReceivedValue, TurnEnd};
 use acp_types::connection::{ConnectionOptions, Context, Peer, v2};
 use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v2::initialization::{Implementation, InitializeRequest, InitializeResponse};
@@ -84,12 +84,12 @@ async fn work(mut turns: mpsc::UnboundedReceiver<Turn>) {
             .await;
         let yes = PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce);
         let question = RequestPermissionRequest::new(session.clone(), "Run it?", [yes]);
-        let asked = client.send(&question).await.unwrap();
-        let (answer, was_cancelled) = match select(asked, cancelled).await {
+        let call = client.send(&question).await.unwrap();
+        let (answer, was_cancelled) = match select(call, cancelled).await {
             Either::Left((answer, _)) => (answer, false),
-            Either::Right((_, asked)) => {
-                asked.withdraw();
-                (asked.await, true)
+            Either::Right((_, call)) => {
+                call.withdraw();
+                (call.await, true)
             }
         };
         let outcome = answer.unwrap().outcome;
@@ -110,15 +110,15 @@ async fn work(mut turns: mpsc::UnboundedReceiver<Turn>) {
 }
 
 /// A message received by the client.
-enum Seen {
-    Asked,
-    Told(String),
+enum ClientMessage {
+    Request,
+    Update(String),
 }
 
 /// Allows the first request; leaves later ones open until they are cancelled.
 struct Client {
-    seen: mpsc::UnboundedSender<Seen>,
-    is_asked: Mutex<bool>,
+    seen: mpsc::UnboundedSender<ClientMessage>,
+    has_request: Mutex<bool>,
 }
 
 #[async_trait::async_trait]
@@ -128,9 +128,9 @@ impl v2::Client for Client {
         _: RequestPermissionRequest,
         context: Context,
     ) -> Result<RequestPermissionResponse, ErrorObject> {
-        self.seen.unbounded_send(Seen::Asked).unwrap();
-        let was_asked = std::mem::replace(&mut *self.is_asked.lock().unwrap(), true);
-        Ok(RequestPermissionResponse::new(if was_asked {
+        self.seen.unbounded_send(ClientMessage::Request).unwrap();
+        let had_request = std::mem::replace(&mut *self.has_request.lock().unwrap(), true);
+        Ok(RequestPermissionResponse::new(if had_request {
             context.cancelled().await;
             RequestPermissionOutcome::Cancelled(CancelledPermissionOutcome::new())
         } else {
@@ -146,29 +146,32 @@ impl v2::Client for Client {
             }
             other => serde_json::to_string(&other).unwrap(),
         };
-        self.seen.unbounded_send(Seen::Told(update)).unwrap();
+        self.seen.unbounded_send(ClientMessage::Update(update)).unwrap();
     }
 }
 
-/// Returns the messages up to the end of a turn; `asked` handles a question.
-async fn turn(seen: &mut mpsc::UnboundedReceiver<Seen>, asked: impl Fn()) -> Vec<String> {
-    let mut told = Vec::new();
+/// Returns the messages up to the end of a turn; `on_request` handles a question.
+async fn turn(
+    seen: &mut mpsc::UnboundedReceiver<ClientMessage>,
+    on_request: impl Fn(),
+) -> Vec<String> {
+    let mut messages = Vec::new();
     while let Some(seen) = seen.next().await {
         match seen {
-            Seen::Asked => asked(),
-            Seen::Told(update) => {
+            ClientMessage::Request => on_request(),
+            ClientMessage::Update(update) => {
                 let is_over = update.contains(r#""idle""#);
-                told.push(update);
+                messages.push(update);
                 if is_over {
                     break;
                 }
             }
         }
     }
-    told
+    messages
 }
 
-fn reason(end: &Received<TurnEnd>) -> String {
+fn reason(end: &ReceivedValue<TurnEnd>) -> String {
     serde_json::from_str::<serde_json::Value>(end.raw.as_str()).unwrap()["update"]["stopReason"]
         .as_str()
         .unwrap()
@@ -184,7 +187,7 @@ fn turns_of_version_2_end_when_idle() {
     let agent = Agent { turns, cancel: Mutex::default() };
     let (agent, _) = v2::connect_agent(agent, reads, writes, ConnectionOptions::default());
     let (seen, mut sees) = mpsc::unbounded();
-    let client = Client { seen, is_asked: Mutex::default() };
+    let client = Client { seen, has_request: Mutex::default() };
     let initialize =
         InitializeRequest::new(ProtocolVersion::V2, Implementation::new("client", "1"));
     let (client, sessions) = v2::connect_client(
@@ -198,18 +201,18 @@ fn turns_of_version_2_end_when_idle() {
         assert_eq!(sessions.initialized().await.unwrap().version, ProtocolVersion::V2);
         let session = sessions.open(NewSessionRequest::new("/p")).await.unwrap();
 
-        let (end, told) =
+        let (end, messages) =
             join(session.prompt(Prompt::v2(["go".into()])), turn(&mut sees, || ())).await;
         assert_eq!(reason(&end.unwrap()), "end_turn");
         let running = r#"{"sessionUpdate":"state_update","state":"running"}"#;
         let idle = r#"{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}"#;
-        assert_eq!(told, [running, "call pending", "call completed", idle]);
+        assert_eq!(messages, [running, "call pending", "call completed", idle]);
 
         let prompt = session.prompt(Prompt::v2(["go".into()]));
-        let (end, told) = join(prompt, turn(&mut sees, || session.cancel())).await;
+        let (end, messages) = join(prompt, turn(&mut sees, || session.cancel())).await;
         assert_eq!(reason(&end.unwrap()), "cancelled");
         let idle = idle.replace("end_turn", "cancelled");
-        assert_eq!(told, [running, "call pending", "call cancelled", &*idle]);
+        assert_eq!(messages, [running, "call pending", "call cancelled", &*idle]);
         drop(session);
         sessions.shut_down();
     };

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 /// A type, and its documentation in the source.
-struct Documented {
+struct TypeDocs {
     name: String,
     doc: String,
 }
 
 /// Returns the types of a source file, in order.
-fn types(text: &str) -> Vec<Documented> {
+fn types(text: &str) -> Vec<TypeDocs> {
     let mut types = Vec::new();
     let mut doc = String::new();
     for line in text.lines().map(str::trim) {
@@ -22,7 +22,7 @@ fn types(text: &str) -> Vec<Documented> {
         let item = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
         if let Some(item) = item {
             let name = item.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            types.push(Documented { name: name.to_owned(), doc: doc.clone() });
+            types.push(TypeDocs { name: name.to_owned(), doc: doc.clone() });
         }
         if !line.starts_with("#[") {
             doc.clear();
@@ -54,7 +54,7 @@ fn every_type_links_to_its_specification() {
         let mut count = 0;
         for (path, text) in pages(version.name) {
             assert!(has_spec_link_on_top(&text), "{path}");
-            for Documented { name, doc } in types(&text) {
+            for TypeDocs { name, doc } in types(&text) {
                 let here = format!("{path}: {name}");
                 let links: Vec<_> = doc.split(SITE).skip(1).collect();
                 assert!(doc.contains("Spec: ") && !links.is_empty(), "{here}");
@@ -74,7 +74,7 @@ fn every_type_links_to_its_specification() {
 fn every_shared_type_links_to_both_specifications() {
     let mut count = 0;
     for (path, text) in pages("shared") {
-        for Documented { name, doc } in types(&text) {
+        for TypeDocs { name, doc } in types(&text) {
             let here = format!("{path}: {name}");
             assert!(doc.contains("Spec: "), "{here}");
             let links = |version: &str| {

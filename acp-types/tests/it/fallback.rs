@@ -50,7 +50,8 @@ fn upsert_returns_the_values_to_show() {
     let mut update = v2::tool_calls::ToolCallUpdate::new("c");
     assert_eq!(update.kind_or_other(), None);
     assert_eq!(update.status_or_in_progress(), None);
-    (update.kind, update.status) = (Presence::Null, Presence::Null);
+    update.kind = Presence::Null;
+    update.status = Presence::Null;
     assert_eq!(update.kind_or_other().map(|kind| kind.as_str()), Some("other"));
     assert_eq!(update.status_or_in_progress().map(|status| status.as_str()), Some("pending"));
     update.kind = Presence::Value("ponder".into());

@@ -105,8 +105,8 @@ pub(crate) fn wrong(of: &str) -> &'static str {
 pub(crate) fn with(node: &Node, name: &str, text: Option<&str>) -> String {
     let Node::Object(members) = node else { panic!("not an object: {node:?}") };
     let others = members.iter().filter(|(member, _)| member != name).cloned();
-    let own = text.map(|text| (name.to_owned(), Node::Value(text.to_owned(), Value::Null)));
-    Node::Object(others.chain(own).collect()).text()
+    let member = text.map(|text| (name.to_owned(), Node::Value(text.to_owned(), Value::Null)));
+    Node::Object(others.chain(member).collect()).text()
 }
 
 /// Cloning an id shares its text without allocating.

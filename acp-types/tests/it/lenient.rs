@@ -93,8 +93,11 @@ fn check(wire_type: &WireType, member: &str, case: &Case) {
     for (mode, read) in [Mode::SpecLenient, Mode::Preserve].into_iter().zip(read) {
         let Lenient { value, whole, diagnostics } =
             read.unwrap_or_else(|error| panic!("{shown}: {error}"));
-        let told: Vec<_> = diagnostics.into_iter().map(|told| (told.code, told.pointer)).collect();
-        assert_eq!(told.as_slice(), std::slice::from_ref(expected), "{shown}");
+        let reported: Vec<_> = diagnostics
+            .into_iter()
+            .map(|diagnostic| (diagnostic.code, diagnostic.pointer))
+            .collect();
+        assert_eq!(reported.as_slice(), std::slice::from_ref(expected), "{shown}");
         let value: Value = serde_json::from_str(&value).expect("JSON");
         if mode == Mode::SpecLenient {
             assert_eq!(value.get(member), case.left.as_ref(), "{shown}");
@@ -152,10 +155,8 @@ fn invalid_members_are_preserved() {
                     let read = (version.find(name).with)(&text, Mode::Preserve)
                         .map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
                     prop_assert_eq!(read.diagnostics.len(), broken, "{}", text);
-                    let (given, whole): (Value, Value) = (
-                        serde_json::from_str(&text).expect("JSON"),
-                        serde_json::from_str(&read.whole).expect("JSON"),
-                    );
+                    let given: Value = serde_json::from_str(&text).expect("JSON");
+                    let whole: Value = serde_json::from_str(&read.whole).expect("JSON");
                     prop_assert_eq!(with_floats(&whole), with_floats(&given));
                     Ok(())
                 },

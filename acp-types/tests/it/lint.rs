@@ -112,7 +112,9 @@ fn rules_have_unique_names_documentation_and_fixtures() {
 #[test]
 fn limits_hold_and_missed_findings_are_counted() {
     let mut limits = LintLimits::default();
-    (limits.findings, limits.sessions, limits.requests) = (3, 1, 2);
+    limits.findings = 3;
+    limits.sessions = 1;
+    limits.requests = 2;
     let mut linter = Linter::new(limits);
     for number in 0..10 {
         let line = format!(
@@ -324,7 +326,7 @@ proptest! {
 #[test]
 fn open_tool_calls_of_version_2_are_those_that_any_message_names() {
     let call = |members: &str| format!(r#"{{"toolCallId":"c"{members}}}"#);
-    let asked = |members: &str| {
+    let permission = |members: &str| {
         let call = call(members);
         format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{{"sessionId":"s","title":"?","subject":{{"type":"tool_call","toolCall":{call}}},"options":[{{"optionId":"y","name":"Y","kind":"allow_once"}}]}}}}"#
@@ -339,8 +341,8 @@ fn open_tool_calls_of_version_2_are_those_that_any_message_names() {
     let table = [
         (update(chunk), "end_turn", 1),
         (update(chunk), "cancelled", 0),
-        (asked(""), "end_turn", 1),
-        (asked(r#","status":"completed""#), "end_turn", 0),
+        (permission(""), "end_turn", 1),
+        (permission(r#","status":"completed""#), "end_turn", 0),
     ];
     for (line, reason, expected) in table {
         let idle = update(&format!(
@@ -363,16 +365,16 @@ fn open_tool_calls_of_version_2_are_those_that_any_message_names() {
 /// An answer with a version other than 1 and 2 is reported with both versions and the next step.
 #[test]
 fn answer_with_another_version_is_reported_with_the_next_step() {
-    for (asked, answered) in [(1, "7"), (2, "7"), (1, r#""2025-06-18""#), (2, "-1")] {
+    for (requested, answered) in [(1, "7"), (2, "7"), (1, r#""2025-06-18""#), (2, "-1")] {
         let text = format!(
-            r#"> {{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":{asked}}}}}
+            r#"> {{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":{requested}}}}}
 < {{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":{answered}}}}}"#
         );
         let found = findings(linter(), &text);
         let found: Vec<_> = found.iter().filter(|it| it.rule.code == "version-answer").collect();
         let [finding] = found[..] else { panic!("{found:?}") };
         let expected = format!(
-            "version {asked} was requested, the answer is {answered}; use a release of the agent that speaks version 1 or 2"
+            "version {requested} was requested, the answer is {answered}; use a release of the agent that speaks version 1 or 2"
         );
         assert_eq!(finding.message, expected);
     }

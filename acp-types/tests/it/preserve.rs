@@ -163,7 +163,8 @@ fn more_conversations_round_trip() {
         };
         let (of_one, payloads) = check(&entries);
         problems.extend(of_one.into_iter().map(|problem| format!("{}:{problem}", path.display())));
-        (files, count) = (files + 1, count + payloads);
+        files += 1;
+        count += payloads;
     });
     println!(
         "{files} files, {count} payloads, {} not read or otherwise\n{}",

@@ -4,7 +4,9 @@ mod properties;
 mod view;
 
 use crate::transcripts::{is_v2, transcripts};
-use acp_types::session_state::{Change, Entry, MessageKind, Produced, SessionState, StateLimits};
+use acp_types::session_state::{
+    Change, Entry, MessageKind, ProducedContent, SessionState, StateLimits,
+};
 use acp_types::v1;
 use acp_types::v2;
 use jsonrpc_core::transcript::Direction;
@@ -15,7 +17,7 @@ use v1::prompt_turn::SessionUpdate as UpdateV1;
 use v2::prompt_lifecycle::SessionUpdate as UpdateV2;
 use v2::tool_calls::ToolCallStatus;
 
-pub(crate) use view::Viewed;
+pub(crate) use view::SessionView;
 
 fn v1(update: Value) -> UpdateV1 {
     wire::decode(&update.to_string()).unwrap()
@@ -105,7 +107,7 @@ fn tool_call_is_created_by_its_first_message() {
     let call = state.tool_call("c").unwrap();
     assert_eq!(call.title(), None);
     assert_eq!(call.status(), &ToolCallStatus::InProgress);
-    assert!(matches!(call.content.as_slice(), [Produced::Content(_)]));
+    assert!(matches!(call.content.as_slice(), [ProducedContent::Content(_)]));
 
     let mut state = SessionState::default();
     let question: v1::tool_calls::RequestPermissionRequest = wire::decode(
@@ -289,7 +291,8 @@ fn texts_become_a_patch() {
 #[test]
 fn limits_hold() {
     let mut limits = StateLimits::default();
-    (limits.entries, limits.changes) = (3, 4);
+    limits.entries = 3;
+    limits.changes = 4;
     let mut state = SessionState::new(limits);
     for number in 0..10 {
         state.handle(&v2(chunk("agent_message_chunk", Some(&number.to_string()), "text")));

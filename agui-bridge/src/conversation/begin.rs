@@ -3,12 +3,12 @@ use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::output::{Notice, RunEvent, RunOutput, SessionNumber, SessionOrigin};
 use super::remembered::RememberedSession;
 use super::runs::{Acceptance, Novelty, PendingRun, RunRefused, RunRequest};
-use super::session::{AgentState, OpenedSession};
+use super::session::{AgentState, ConversationSession};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::{Failure, Times, TurnStart};
-use acp_types::client::Opened;
+use acp_types::client::OpenedSession;
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_types::id::{MessageId, RunId};
 use agui_types::input::RunAgentInput;
@@ -250,7 +250,7 @@ impl Conversation {
     }
 
     /// Handles that the session was continued: the waiting run begins.
-    pub(super) fn handle_continued(&mut self, number: SessionNumber, opened: &mut Opened) {
+    pub(super) fn handle_continued(&mut self, number: SessionNumber, opened: &mut OpenedSession) {
         let opening = self.opening();
         let starting = self.starting.take();
         self.unclaimed = None;
@@ -271,8 +271,8 @@ impl Conversation {
         if has_replay {
             self.translator.handle_loaded();
         }
-        let session = OpenedSession::new(number, opened);
-        self.session = Some(OpenedSession { is_unused: is_new, ..session });
+        let session = ConversationSession::new(number, opened);
+        self.session = Some(ConversationSession { is_unused: is_new, ..session });
         self.show_commands(opened);
         self.restore_settings();
         if is_new {

@@ -5,7 +5,7 @@ use super::requests::Requester;
 use super::servers::is_work;
 use crate::PermissionDecision;
 use crate::frontend_tool::CallOwner;
-use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent, Update};
+use acp_types::client::{AgentRequest, ReceivedValue, RequestKey, SessionEvent, Update};
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use acp_types::v2::dispatch::AgentRequest as AgentRequestV2;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
@@ -74,7 +74,7 @@ impl Conversation {
         &mut self,
         session: SessionNumber,
         key: RequestKey,
-        request: Received<AgentRequest>,
+        request: ReceivedValue<AgentRequest>,
         decision: PermissionDecision,
         now: Duration,
     ) -> Option<SessionEvent> {
@@ -130,10 +130,10 @@ impl Conversation {
     fn handle_request(
         &mut self,
         key: RequestKey,
-        request: Received<AgentRequest>,
+        request: ReceivedValue<AgentRequest>,
         decision: Option<PermissionDecision>,
     ) -> Option<SessionEvent> {
-        let Received { value, raw, .. } = request;
+        let ReceivedValue { value, raw, .. } = request;
         self.handle_attempt_succeeded();
         match value {
             AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
@@ -169,7 +169,7 @@ impl Conversation {
                 self.reply(key, reply);
             }
             other => {
-                let request = Received::new(other, raw);
+                let request = ReceivedValue::new(other, raw);
                 return Some(SessionEvent::Request(key, Box::new(request)));
             }
         }

@@ -33,7 +33,7 @@ impl RememberedSession {
 
 /// An open session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenedSession {
+pub(super) struct ConversationSession {
     pub(super) number: SessionNumber,
     pub(super) id: SessionId,
     pub(super) settings: SessionSettings,
@@ -53,8 +53,8 @@ pub(super) fn continued(id: &SessionId, features: &AgentFeatures) -> Option<Sess
     }
 }
 
-impl OpenedSession {
-    pub(super) fn new(number: SessionNumber, opened: &client::Opened) -> Self {
+impl ConversationSession {
+    pub(super) fn new(number: SessionNumber, opened: &client::OpenedSession) -> Self {
         Self {
             number,
             id: opened.session_id.clone(),

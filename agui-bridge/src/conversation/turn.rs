@@ -4,13 +4,15 @@ use super::begin::meta_of;
 use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
 use super::refused_servers::RefusedServers;
 use super::servers::OpenAttempt;
-use super::session::{AgentState, OpenedSession, continued};
+use super::session::{AgentState, ConversationSession, continued};
 use super::session_settings::config_value;
 use super::{Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::Failure;
 use crate::input::{SessionScope, SessionStep};
-use acp_types::client::{CallError, NewSessionResponse, Opened, Received, TurnEnd, TurnError};
+use acp_types::client::{
+    CallError, NewSessionResponse, OpenedSession, ReceivedValue, TurnEnd, TurnError,
+};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
 use acp_types::v1::session_setup::SessionId;
@@ -154,7 +156,7 @@ impl Conversation {
         instructions.map(ContentBlock::from)
     }
 
-    pub(super) fn handle_opened(&mut self, number: SessionNumber, mut opened: Opened) {
+    pub(super) fn handle_opened(&mut self, number: SessionNumber, mut opened: OpenedSession) {
         if self.opening().is_some_and(|opening| opening.number == number) {
             return self.handle_continued(number, &mut opened);
         }
@@ -168,7 +170,8 @@ impl Conversation {
         };
         let stage = core::mem::replace(&mut active.stage, Stage::Working);
         let is_unused = matches!(&stage, Stage::Opening { turn, .. } if turn.step.is_new_session());
-        self.session = Some(OpenedSession { is_unused, ..OpenedSession::new(number, &opened) });
+        self.session =
+            Some(ConversationSession { is_unused, ..ConversationSession::new(number, &opened) });
         self.show_commands(&opened);
         self.restore_settings();
         self.translator.set_opening(false);
@@ -184,7 +187,7 @@ impl Conversation {
     }
 
     /// Shows the commands of an opened session, which version 2 has in the response.
-    pub(super) fn show_commands(&mut self, opened: &Opened) {
+    pub(super) fn show_commands(&mut self, opened: &OpenedSession) {
         if let NewSessionResponse::V2(response) = &opened.response.value
             && let Some(commands) = &response.available_commands
         {
@@ -254,7 +257,7 @@ impl Conversation {
         self.set_stage(Stage::Working);
     }
 
-    pub(super) fn handle_turn_ended(&mut self, ended: Result<Received<TurnEnd>, TurnError>) {
+    pub(super) fn handle_turn_ended(&mut self, ended: Result<ReceivedValue<TurnEnd>, TurnError>) {
         let Some(session) = self.session.as_mut().filter(|session| session.has_turn) else {
             return;
         };
@@ -267,10 +270,10 @@ impl Conversation {
         self.page.machine.handle_turn_end();
         self.page.drive(&mut self.translator);
         let error = match ended {
-            Ok(Received { value: TurnEnd::V1(response), .. }) => {
+            Ok(ReceivedValue { value: TurnEnd::V1(response), .. }) => {
                 return self.translator.handle_prompt_response(Ok(response));
             }
-            Ok(Received { value: TurnEnd::V2(idle), .. }) => {
+            Ok(ReceivedValue { value: TurnEnd::V2(idle), .. }) => {
                 return self.translator.handle_idle(*idle);
             }
             Ok(_) => return,

@@ -4,7 +4,8 @@ use super::{Hub, Login};
 use crate::Failure;
 use crate::conversation::Trouble;
 use acp_types::client::{
-    Answered, Call, CallKey, CloseReason, Connection, Initialized, Options, Reply, RequestKey,
+    Call, CallKey, CloseReason, Connection, Initialization, Options, RepeatedAnswer, Reply,
+    RequestKey,
 };
 use alloc::string::ToString;
 use core::time::Duration;
@@ -45,7 +46,7 @@ impl Hub {
     }
 
     /// Returns the agent's response to `initialize`, once received.
-    pub fn initialized(&self) -> Option<&Initialized> {
+    pub fn initialized(&self) -> Option<&Initialization> {
         self.connection.as_ref()?.initialized()
     }
 
@@ -58,8 +59,12 @@ impl Hub {
     ///
     /// # Errors
     /// The request is already answered.
-    pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
-        self.connection.as_mut().ok_or(Answered)?.reply(request, reply)
+    pub fn reply(
+        &mut self,
+        request: RequestKey,
+        reply: impl Into<Reply>,
+    ) -> Result<(), RepeatedAnswer> {
+        self.connection.as_mut().ok_or(RepeatedAnswer)?.reply(request, reply)
     }
 
     /// Calls the agent outside of the conversations.

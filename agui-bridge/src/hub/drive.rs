@@ -8,7 +8,7 @@ use crate::conversation::{
 };
 use acp_types::client::{
     AgentNotification, AgentResponse, CallError, CallKey, CloseReason, Connection, Event,
-    InitializeResponse, Initialized, Received, SessionEvent, SessionKey, TurnError, Update,
+    Initialization, InitializeResponse, ReceivedValue, SessionEvent, SessionKey, TurnError, Update,
 };
 use acp_types::v1::dispatch::{
     AgentNotification as AgentNotificationV1, AgentResponse as AgentResponseV1,
@@ -98,7 +98,7 @@ impl Hub {
     /// its conversation.
     fn handle_notification(
         &mut self,
-        notification: Box<Received<AgentNotification>>,
+        notification: Box<ReceivedValue<AgentNotification>>,
         now: Duration,
     ) {
         let complete: Option<CompleteElicitationNotification> = match &notification.value {
@@ -123,7 +123,7 @@ impl Hub {
     fn handle_call_ended(
         &mut self,
         key: CallKey,
-        ended: Result<Box<Received<AgentResponse>>, CallError>,
+        ended: Result<Box<ReceivedValue<AgentResponse>>, CallError>,
         now: Duration,
     ) {
         if matches!(self.login, Login::Open(login) if login == key) {
@@ -264,7 +264,7 @@ impl Hub {
 
 impl Hub {
     /// Returns the features of the agent, as far as the program can use them.
-    pub(super) fn features(&self, initialized: &Initialized) -> AgentFeatures {
+    pub(super) fn features(&self, initialized: &Initialization) -> AgentFeatures {
         let mut features = match &initialized.response.value {
             InitializeResponse::V1(response) => AgentFeatures::from(&**response),
             InitializeResponse::V2(response) => AgentFeatures::from(&**response),

@@ -2,7 +2,7 @@
 use crate::conversation::{Notice, RunRefused};
 use acp_types::client::{
     AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, CloseReason, Diagnostic,
-    Initialized, Received, RequestKey,
+    Initialization, ReceivedValue, RequestKey,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -24,7 +24,7 @@ pub enum HubRefused {
 #[non_exhaustive]
 pub enum HubEvent {
     /// The agent has responded to `initialize`.
-    Connected(Box<Initialized>),
+    Connected(Box<Initialization>),
     /// The connection is closed. Open runs have failed, and later ones fail until
     /// [`Hub::connect`](super::Hub::connect).
     Closed(CloseReason),
@@ -36,7 +36,7 @@ pub enum HubEvent {
         /// Key of the request.
         key: RequestKey,
         /// The request.
-        request: Box<Received<AgentRequest>>,
+        request: Box<ReceivedValue<AgentRequest>>,
     },
     /// A request for the program was withdrawn and needs no response.
     Withdrawn(RequestKey),
@@ -45,14 +45,14 @@ pub enum HubEvent {
         /// Thread of the named session; `None` outside of sessions.
         thread: Option<String>,
         /// The notification.
-        notification: Box<Received<AgentNotification>>,
+        notification: Box<ReceivedValue<AgentNotification>>,
     },
     /// A notice of a conversation.
     Notice(String, Notice),
     /// A thread without runs was removed.
     ThreadRemoved(String),
     /// The end of a call of the program.
-    CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
+    CallEnded(CallKey, Result<Box<ReceivedValue<AgentResponse>>, CallError>),
     /// The connection tolerated or dropped something.
     Diagnostic(Diagnostic),
 }

@@ -1,6 +1,6 @@
 //! Requests of a hub in the version of the agent.
 use crate::conversation::{OpenSession, SessionOrigin, Setting};
-use acp_types::client::{Call, Connection, Open, Prompt, PromptContent};
+use acp_types::client::{Call, Connection, Prompt, PromptContent, SessionSetupRequest};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v1::session_config_options::{
@@ -63,7 +63,7 @@ pub(super) fn ask_options(cwd: &str, is_v2: bool) -> Call {
 }
 
 /// Returns the request for a session, in the agent's version.
-pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
+pub(super) fn open_request(open: OpenSession, is_v2: bool) -> SessionSetupRequest {
     let OpenSession { origin, cwd, mcp_servers, system_prompt, config_options, meta } = open;
     let system_prompt = system_prompt
         .map(|text| Box::new(SystemPrompt::new(SystemPromptMode::Append, [text.into()])));
@@ -76,14 +76,14 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
             request.system_prompt = system_prompt;
             request.config_options = options;
             request.meta = meta;
-            Open::from(request)
+            SessionSetupRequest::from(request)
         }
         SessionOrigin::Load(id) => {
             let mut request = LoadSessionRequest::new(id, cwd, servers);
             request.system_prompt = system_prompt;
             request.config_options = options;
             request.meta = meta;
-            Open::from(request)
+            SessionSetupRequest::from(request)
         }
         SessionOrigin::Resume(id) => {
             let mut request = ResumeSessionRequest::new(id, cwd);
@@ -91,7 +91,7 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
             request.system_prompt = system_prompt;
             request.config_options = options;
             request.meta = meta;
-            Open::from(request)
+            SessionSetupRequest::from(request)
         }
         SessionOrigin::Fork(id) => {
             let mut request = ForkSessionRequest::new(id, cwd);
@@ -99,33 +99,43 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> Open {
             request.system_prompt = system_prompt;
             request.config_options = options;
             request.meta = meta;
-            Open::from(request)
+            SessionSetupRequest::from(request)
         }
     };
     if is_v2 { open_v2(open, &mcp_servers, &config_options) } else { open }
 }
 
 /// Returns the same request in version 2 with these servers, if it has an equivalent.
-fn open_v2(open: Open, servers: &[McpServer], options: &[InitialSessionConfigOption]) -> Open {
+fn open_v2(
+    open: SessionSetupRequest,
+    servers: &[McpServer],
+    options: &[InitialSessionConfigOption],
+) -> SessionSetupRequest {
     let servers = || Some(servers.iter().filter_map(McpServer::in_v2).collect());
     let options =
         || (!options.is_empty()).then(|| options.iter().filter_map(option_in_v2).collect());
     let v2 = match &open {
-        Open::New(request) => in_v2(&**request).map(|mut it: v2::NewSessionRequest| {
-            it.mcp_servers = servers();
-            it.config_options = options();
-            Open::NewV2(Box::new(it))
-        }),
-        Open::Resume(request) => in_v2(&**request).map(|mut it: v2::ResumeSessionRequest| {
-            it.mcp_servers = servers();
-            it.config_options = options();
-            Open::ResumeV2(Box::new(it))
-        }),
-        Open::Fork(request) => in_v2(&**request).map(|mut it: v2::ForkSessionRequest| {
-            it.mcp_servers = servers();
-            it.config_options = options();
-            Open::ForkV2(Box::new(it))
-        }),
+        SessionSetupRequest::New(request) => {
+            in_v2(&**request).map(|mut it: v2::NewSessionRequest| {
+                it.mcp_servers = servers();
+                it.config_options = options();
+                SessionSetupRequest::NewV2(Box::new(it))
+            })
+        }
+        SessionSetupRequest::Resume(request) => {
+            in_v2(&**request).map(|mut it: v2::ResumeSessionRequest| {
+                it.mcp_servers = servers();
+                it.config_options = options();
+                SessionSetupRequest::ResumeV2(Box::new(it))
+            })
+        }
+        SessionSetupRequest::Fork(request) => {
+            in_v2(&**request).map(|mut it: v2::ForkSessionRequest| {
+                it.mcp_servers = servers();
+                it.config_options = options();
+                SessionSetupRequest::ForkV2(Box::new(it))
+            })
+        }
         _ => None,
     };
     v2.unwrap_or(open)

@@ -17,8 +17,8 @@ impl Translator {
     /// [`Options::state`](crate::Options::state) is set.
     ///
     /// The updates are those that the agent sent before its response to `session/load`, such as
-    /// [`Opened::replay`](acp_types::client::Opened::replay). If the agent refuses to load the
-    /// session, they are not passed on.
+    /// [`OpenedSession::replay`](acp_types::client::OpenedSession::replay). If the agent refuses to
+    /// load the session, they are not passed on.
     ///
     /// The snapshot has all messages of the run's input, and those of the replay that follow the
     /// last one that both have. It is left out if the replay adds no message, or if one of the

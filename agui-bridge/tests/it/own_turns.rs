@@ -1,6 +1,6 @@
 //! Turns that an agent begins without a prompt, in runs without a prompt.
 use crate::thread::{Rig, input, options, permission, raw, read, request, said, user};
-use acp_types::client::{Received, SessionEvent, Update};
+use acp_types::client::{ReceivedValue, SessionEvent, Update};
 use agui_bridge::AnsweredBy;
 use agui_bridge::conversation::{Acceptance, AgentReply, Command, Notice, RunRefused};
 use agui_types::event::Event;
@@ -14,7 +14,7 @@ fn state(state: &Value) -> SessionEvent {
     let mut update = json!({ "sessionUpdate": "state_update" });
     update.as_object_mut().unwrap().extend(state.as_object().cloned().unwrap());
     let params = json!({ "sessionId": "s", "update": update });
-    SessionEvent::Update(Received::new(Update::V2(read(&params)), raw(&params)))
+    SessionEvent::Update(ReceivedValue::new(Update::V2(read(&params)), raw(&params)))
 }
 
 fn running() -> SessionEvent {

@@ -1,7 +1,7 @@
 //! Outcome and visibility of permission requests depend on settings, decisions and answers alone,
 //! for any content of the request and of the updates before it.
 use crate::thread::{Rig, input, options, raw, request, update, user};
-use acp_types::client::{AgentRequest, Received, RequestKey, SessionEvent};
+use acp_types::client::{AgentRequest, ReceivedValue, RequestKey, SessionEvent};
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use agui_bridge::conversation::{AgentReply, Command, PageTools};
 use agui_bridge::frontend_tool::NewCall;
@@ -183,7 +183,7 @@ proptest! {
             Some(decision) => {
                 let method = "session/request_permission";
                 let value = AgentRequestV1::decode(method, Some(raw(&params).as_ref())).unwrap();
-                let request = Received::new(AgentRequest::V1(value), raw(&params));
+                let request = ReceivedValue::new(AgentRequest::V1(value), raw(&params));
                 let session = rig.session.unwrap();
                 rig.thread.handle_decided(session, RequestKey::new(1), request, decision, rig.now);
             }

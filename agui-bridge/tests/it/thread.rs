@@ -1,7 +1,7 @@
 //! A scripted conversation with its agent and its program, for tests.
 use acp_types::client::{
-    AgentRequest, CallError, NewSessionResponse, Opened, Received, RequestKey, SessionEvent,
-    TurnEnd, TurnError, TurnKey, Update,
+    AgentRequest, CallError, NewSessionResponse, OpenedSession, ReceivedValue, RequestKey,
+    SessionEvent, TurnEnd, TurnError, TurnKey, Update,
 };
 use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
 use agui_bridge::CancelReason;
@@ -65,13 +65,13 @@ pub(crate) fn options() -> ConversationOptions {
 pub(crate) fn opened(id: &str, members: &Value) -> SessionEvent {
     let mut response = json!({"sessionId": id});
     response.as_object_mut().unwrap().extend(members.as_object().cloned().unwrap_or_default());
-    let response = Received::new(NewSessionResponse::V1(read(&response)), raw(&response));
-    SessionEvent::Opened(Box::new(Opened::new(response)))
+    let response = ReceivedValue::new(NewSessionResponse::V1(read(&response)), raw(&response));
+    SessionEvent::Opened(Box::new(OpenedSession::new(response)))
 }
 
-pub(crate) fn update(update: &Value) -> Received<Update> {
+pub(crate) fn update(update: &Value) -> ReceivedValue<Update> {
     let params = json!({"sessionId": "s", "update": update});
-    Received::new(Update::V1(read(&params)), raw(&params))
+    ReceivedValue::new(Update::V1(read(&params)), raw(&params))
 }
 
 pub(crate) fn said(text: &str) -> SessionEvent {
@@ -83,7 +83,7 @@ pub(crate) fn said(text: &str) -> SessionEvent {
 
 pub(crate) fn ended(reason: &str) -> SessionEvent {
     let response = json!({"stopReason": reason});
-    let end = Received::new(TurnEnd::V1(read(&response)), raw(&response));
+    let end = ReceivedValue::new(TurnEnd::V1(read(&response)), raw(&response));
     SessionEvent::TurnEnded(TurnKey::new(1), Ok(end))
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn refused(error: &Value) -> CallError {
 
 pub(crate) fn request(key: u64, method: &str, params: &Value) -> SessionEvent {
     let value = AgentRequestV1::decode(method, Some(raw(params).as_ref())).unwrap();
-    let request = Received::new(AgentRequest::V1(value), raw(params));
+    let request = ReceivedValue::new(AgentRequest::V1(value), raw(params));
     SessionEvent::Request(RequestKey::new(key), Box::new(request))
 }
 

@@ -13,9 +13,11 @@ use crate::v1::prompt_turn::SessionUpdate;
 use crate::v1::session_setup::SessionId;
 use crate::v1::tool_calls::{
     Content, PermissionOption, PermissionOptionKind, RequestPermissionRequest, ToolCall,
-    ToolCallContent as Produced, ToolCallStatus, ToolCallUpdate as Change, ToolKind,
+    ToolCallContent as ContentV1, ToolCallStatus, ToolCallUpdate as Change, ToolKind,
 };
-use crate::v2::permissions::{RequestPermissionRequest as Asking, RequestPermissionSubject};
+use crate::v2::permissions::{
+    RequestPermissionRequest as PermissionRequestV2, RequestPermissionSubject,
+};
 use crate::v2::tool_calls::{
     ToolCallContent, ToolCallContentChunk, ToolCallStatus as Status, ToolCallUpdate,
 };
@@ -81,7 +83,7 @@ impl Calls {
         is_new
     }
 
-    fn content(&self, id: &str, out: &mut Outbox) -> Vec<Produced> {
+    fn content(&self, id: &str, out: &mut Outbox) -> Vec<ContentV1> {
         let Some(call) = self.calls.get(id) else { return Vec::new() };
         let each = call.content.iter();
         each.flat_map(|(content, _)| produced_to_v1(id, content, |id| self.terminals.text(id), out))
@@ -216,7 +218,7 @@ impl Calls {
         &mut self,
         id: &SessionId,
         request: &RequestId,
-        mut it: Asking,
+        mut it: PermissionRequestV2,
         out: &mut Outbox,
     ) -> RequestPermissionRequest {
         let invented = || format!("permission-{request}");
@@ -230,9 +232,9 @@ impl Calls {
                 if let Some(description) = &it.description {
                     let id = change.tool_call_id.as_str();
                     out.lose_of(BridgeLoss::Permission, id, "description");
-                    let shown = change.content.value().cloned();
-                    let shown = shown.unwrap_or_else(|| self.content(id, out));
-                    change.content = described(description, shown).into();
+                    let content = change.content.value().cloned();
+                    let content = content.unwrap_or_else(|| self.content(id, out));
+                    change.content = described(description, content).into();
                 }
                 if is_new && change.title.is_absent() {
                     out.lose(BridgeLoss::ToolTitle, change.tool_call_id.as_str());
@@ -267,8 +269,8 @@ impl Calls {
                 input.insert("cwd", Raw::of(&subject.cwd));
                 change.raw_input = Raw::of(&input).into();
                 if let Some(description) = &it.description {
-                    let shown = self.content(change.tool_call_id.as_str(), out);
-                    change.content = described(description, shown).into();
+                    let content = self.content(change.tool_call_id.as_str(), out);
+                    change.content = described(description, content).into();
                 }
                 change
             }
@@ -288,9 +290,9 @@ impl Calls {
         let id = call.tool_call_id.as_str();
         let options = it.options.into_iter().map(|option| known_option(id, option, out));
         let options: Vec<_> = options.collect();
-        let mut same = RequestPermissionRequest::new(it.session_id, call, options);
-        same.meta = it.meta;
-        same
+        let mut request_v1 = RequestPermissionRequest::new(it.session_id, call, options);
+        request_v1.meta = it.meta;
+        request_v1
     }
 }
 
@@ -307,8 +309,8 @@ fn ends(it: &ToolCallUpdate) -> Option<bool> {
 }
 
 /// Returns the description of a request for permission, followed by the content of its call.
-fn described(description: &str, content: Vec<Produced>) -> Vec<Produced> {
-    let mut described = Vec::from([Produced::Content(Content::new(description))]);
+fn described(description: &str, content: Vec<ContentV1>) -> Vec<ContentV1> {
+    let mut described = Vec::from([ContentV1::Content(Content::new(description))]);
     described.extend(content);
     described
 }

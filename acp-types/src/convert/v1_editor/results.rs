@@ -1,5 +1,5 @@
 //! Results of the agent.
-use super::{Asked, V1Editor, find, send};
+use super::{EditorRequest, V1Editor, find, send};
 use crate::convert::outbox::Outbox;
 use crate::convert::setup::{commands_to_v1, modes_of, options_to_v1};
 use crate::convert::side::Side;
@@ -23,13 +23,14 @@ type ModesAndOptions = (
 
 /// Answers a request that begins a session. Its commands follow in an update.
 macro_rules! begun {
-    ($editor:ident, $id:ident, $session:expr, $it:expr, $same:expr, $out:ident) => {{
+    ($editor:ident, $id:ident, $session:expr, $it:expr, $response_v1:expr, $out:ident) => {{
         let session = $session;
         let it = $it;
-        let mut same = $same;
-        (same.modes, same.config_options) = $editor.begin(session, it.config_options, $out);
-        same.meta = it.meta;
-        $out.result(Side::Editor, $id, &same);
+        let mut response_v1 = $response_v1;
+        (response_v1.modes, response_v1.config_options) =
+            $editor.begin(session, it.config_options, $out);
+        response_v1.meta = it.meta;
+        $out.result(Side::Editor, $id, &response_v1);
         if let Some(commands) = it.available_commands {
             let commands = commands_to_v1(&commands, $out);
             let update = v1::slash_commands::AvailableCommandsUpdate::new(commands);
@@ -46,21 +47,23 @@ impl V1Editor {
         out: &mut Outbox,
     ) {
         let id = &response.id;
-        let Some(asked) = self.asked.remove(id) else { return out.forward(Side::Editor, line) };
+        let Some(open_request) = self.open_requests.remove(id) else {
+            return out.forward(Side::Editor, line);
+        };
         let read = match &response.outcome {
-            Ok(result) => read(&asked, result, out),
+            Ok(result) => read(&open_request, result, out),
             Err(_) => {
-                if let Asked::Prompt(session) = &asked {
+                if let EditorRequest::Prompt(session) = &open_request {
                     self.session(session).refused(id);
                 }
                 return out.forward(Side::Editor, line);
             }
         };
         match read {
-            Ok(read) => self.answered(id, asked, read, out),
+            Ok(read) => self.answered(id, open_request, read, out),
             Err(error) => {
                 let message = format!("the agent's result is invalid: {error}");
-                if let Asked::Prompt(session) = &asked {
+                if let EditorRequest::Prompt(session) = &open_request {
                     self.session(session).refused(id);
                 }
                 out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error));
@@ -69,32 +72,38 @@ impl V1Editor {
         }
     }
 
-    fn answered(&mut self, id: &RequestId, asked: Asked, read: AgentResponse, out: &mut Outbox) {
+    fn answered(
+        &mut self,
+        id: &RequestId,
+        open_request: EditorRequest,
+        read: AgentResponse,
+        out: &mut Outbox,
+    ) {
         use v1::session_setup as to;
-        match (asked, read) {
-            (Asked::Prompt(session), AgentResponse::PromptResponse(it)) => {
+        match (open_request, read) {
+            (EditorRequest::Prompt(session), AgentResponse::PromptResponse(it)) => {
                 self.session(&session).accept(id, it.message_id, out);
             }
             (_, AgentResponse::NewSessionResponse(it)) => {
                 let session = it.session_id.clone();
-                let same = to::NewSessionResponse::new(it.session_id.clone());
-                begun!(self, id, &session, *it, same, out);
+                let response_v1 = to::NewSessionResponse::new(it.session_id.clone());
+                begun!(self, id, &session, *it, response_v1, out);
             }
             (_, AgentResponse::ForkSessionResponse(it)) => {
                 let session = it.session_id.clone();
-                let same = to::ForkSessionResponse::new(it.session_id.clone());
-                begun!(self, id, &session, *it, same, out);
+                let response_v1 = to::ForkSessionResponse::new(it.session_id.clone());
+                begun!(self, id, &session, *it, response_v1, out);
             }
-            (Asked::Load(session), AgentResponse::ResumeSessionResponse(it)) => {
+            (EditorRequest::Load(session), AgentResponse::ResumeSessionResponse(it)) => {
                 begun!(self, id, &session, it.into_inner(), to::LoadSessionResponse::new(), out);
             }
-            (Asked::Resume(session), AgentResponse::ResumeSessionResponse(it)) => {
+            (EditorRequest::Resume(session), AgentResponse::ResumeSessionResponse(it)) => {
                 begun!(self, id, &session, it.into_inner(), to::ResumeSessionResponse::new(), out);
             }
-            (asked, AgentResponse::SetSessionConfigOptionResponse(it)) => {
-                self.option_set(id, asked, *it, out);
+            (open_request, AgentResponse::SetSessionConfigOptionResponse(it)) => {
+                self.option_set(id, open_request, *it, out);
             }
-            (Asked::Close(session), AgentResponse::CloseSessionResponse(it)) => {
+            (EditorRequest::Close(session), AgentResponse::CloseSessionResponse(it)) => {
                 if let Some(session) = self.sessions.remove(session.as_str()) {
                     session.close(out);
                 }
@@ -103,23 +112,24 @@ impl V1Editor {
             (_, AgentResponse::SessionOptionsResponse(it)) => {
                 let it = it.into_inner();
                 let options = it.config_options.as_deref();
-                let mut same = to::SessionOptionsResponse::new();
-                same.modes = options.and_then(modes_of).map(|option| option.modes);
-                same.config_options =
+                let mut response_v1 = to::SessionOptionsResponse::new();
+                response_v1.modes = options.and_then(modes_of).map(|option| option.modes);
+                response_v1.config_options =
                     options.map(|options| options_to_v1(options, &self.capabilities, out));
-                same.meta = it.meta;
+                response_v1.meta = it.meta;
                 for command in it.available_commands.iter().flatten() {
                     out.lose(BridgeLoss::Command, command.name().map_or(String::new(), Into::into));
                 }
-                out.result(Side::Editor, id, &same);
+                out.result(Side::Editor, id, &response_v1);
             }
             (_, AgentResponse::SessionStatusResponse(it)) => {
                 if it.state.is_some() {
                     out.lose(BridgeLoss::State, "session/status");
                 }
-                let mut same = v1::session_status::SessionStatusResponse::new(it.status.clone());
-                same.meta = it.meta;
-                out.result(Side::Editor, id, &same);
+                let mut response_v1 =
+                    v1::session_status::SessionStatusResponse::new(it.status.clone());
+                response_v1.meta = it.meta;
+                out.result(Side::Editor, id, &response_v1);
             }
             _ => {}
         }
@@ -128,25 +138,30 @@ impl V1Editor {
     fn option_set(
         &mut self,
         id: &RequestId,
-        asked: Asked,
+        open_request: EditorRequest,
         it: v2::session_config_options::SetSessionConfigOptionResponse,
         out: &mut Outbox,
     ) {
-        let (Asked::Mode(session_id, _) | Asked::Option(session_id)) = &asked else { return };
+        let (EditorRequest::Mode(session_id, _) | EditorRequest::Option(session_id)) =
+            &open_request
+        else {
+            return;
+        };
         let options = options_to_v1(&it.config_options, &self.capabilities, out);
         let session = find(&mut self.sessions, session_id);
-        if let Asked::Mode(_, mode) = &asked {
+        if let EditorRequest::Mode(_, mode) = &open_request {
             session.set_mode(mode);
-            let mut same = v1::session_modes::SetSessionModeResponse::new();
-            same.meta = it.meta;
-            out.result(Side::Editor, id, &same);
+            let mut response_v1 = v1::session_modes::SetSessionModeResponse::new();
+            response_v1.meta = it.meta;
+            out.result(Side::Editor, id, &response_v1);
             let update = v1::session_config_options::ConfigOptionUpdate::new(options);
             send(session_id, SessionUpdate::ConfigOptionUpdate(update), None, out);
         } else {
             session.change_mode(session_id, &it.config_options, out);
-            let mut same = v1::session_config_options::SetSessionConfigOptionResponse::new(options);
-            same.meta = it.meta;
-            out.result(Side::Editor, id, &same);
+            let mut response_v1 =
+                v1::session_config_options::SetSessionConfigOptionResponse::new(options);
+            response_v1.meta = it.meta;
+            out.result(Side::Editor, id, &response_v1);
         }
     }
 
@@ -166,16 +181,20 @@ impl V1Editor {
 }
 
 /// Decodes the result of a converted request.
-fn read(asked: &Asked, result: &RawValue, out: &mut Outbox) -> Result<AgentResponse, String> {
-    let method = match asked {
-        Asked::Prompt(_) => "session/prompt",
-        Asked::New => "session/new",
-        Asked::Fork => "session/fork",
-        Asked::Load(_) | Asked::Resume(_) => "session/resume",
-        Asked::Mode(..) | Asked::Option(_) => "session/set_config_option",
-        Asked::Close(_) => "session/close",
-        Asked::Options => "session/options",
-        Asked::Status => "session/status",
+fn read(
+    open_request: &EditorRequest,
+    result: &RawValue,
+    out: &mut Outbox,
+) -> Result<AgentResponse, String> {
+    let method = match open_request {
+        EditorRequest::Prompt(_) => "session/prompt",
+        EditorRequest::New => "session/new",
+        EditorRequest::Fork => "session/fork",
+        EditorRequest::Load(_) | EditorRequest::Resume(_) => "session/resume",
+        EditorRequest::Mode(..) | EditorRequest::Option(_) => "session/set_config_option",
+        EditorRequest::Close(_) => "session/close",
+        EditorRequest::Options => "session/options",
+        EditorRequest::Status => "session/status",
     };
     let read = AgentResponse::decode_with(method, result, Mode::SpecLenient);
     read.map(|read| tolerate(Side::Agent, read, out)).map_err(|error| error.to_string())

@@ -4,9 +4,9 @@
 //! [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 use super::calls::Calls;
 use super::send;
+use crate::convert::fingerprint::ContentFingerprint;
 use crate::convert::outbox::Outbox;
 use crate::convert::recent::Recent;
-use crate::convert::sent::Sent;
 use crate::convert::setup::{ModeOption, modes_of};
 use crate::convert::side::Side;
 use crate::convert::{BridgeLoss, MAX_MESSAGES, MAX_PROMPTS, text_of};
@@ -36,7 +36,7 @@ pub(super) struct Session {
     /// Messages of ended prompts. Their text may still arrive.
     inserted: VecDeque<MessageId>,
     /// Messages that were sent, by kind and id.
-    pub(super) messages: Recent<Sent>,
+    pub(super) messages: Recent<ContentFingerprint>,
     pub(super) calls: Calls,
     /// The option that stands for the modes.
     pub(super) mode: Option<ModeOption>,
@@ -120,7 +120,8 @@ impl Session {
         let Some(index) = self.prompts.iter().position(|prompt| prompt.id == *id) else { return };
         let Some(prompt) = self.prompts.get_mut(index) else { return };
         prompt.is_accepted = true;
-        (prompt.message, prompt.text) = (Some(message), String::new());
+        prompt.message = Some(message);
+        prompt.text = String::new();
         if let Some(idle) = prompt.idle.take() {
             answer(&prompt.id, &idle, out);
             self.prompts.remove(index);
@@ -268,8 +269,8 @@ impl Session {
             return;
         }
         before.modes.current_mode_id = current.clone();
-        let known: Vec<_> = before.modes.available_modes.iter().map(|mode| &mode.id).collect();
-        if known.contains(&&current) {
+        let ids: Vec<_> = before.modes.available_modes.iter().map(|mode| &mode.id).collect();
+        if ids.contains(&&current) {
             let update = SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(current));
             send(id, update, None, out);
         } else {

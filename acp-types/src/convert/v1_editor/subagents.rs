@@ -31,16 +31,16 @@ impl Default for Subagents {
 impl Subagents {
     /// Records the session of a subagent, which may have its own.
     pub(super) fn add(&mut self, subagent: &SessionId, parent: &SessionId) {
-        let shown = self.0.get(parent.as_str()).unwrap_or(parent).clone();
-        if shown != *subagent {
-            self.0.entry(subagent.as_str(), |_| true, || shown);
+        let ancestor = self.0.get(parent.as_str()).unwrap_or(parent).clone();
+        if ancestor != *subagent {
+            self.0.entry(subagent.as_str(), |_| true, || ancestor);
         }
     }
 
     /// Moves a session of a subagent to the one that the editor shows, and returns the former.
     fn take(&self, id: &mut SessionId) -> Option<SessionId> {
-        let shown = self.0.get(id.as_str())?;
-        Some(core::mem::replace(id, shown.clone()))
+        let ancestor = self.0.get(id.as_str())?;
+        Some(core::mem::replace(id, ancestor.clone()))
     }
 
     /// Moves an update, and returns whether the editor shows it.

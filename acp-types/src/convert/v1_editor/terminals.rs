@@ -41,9 +41,13 @@ impl Terminals {
         update.exit_status.clone().apply_to(&mut terminal.exit);
         match &update.output {
             Presence::Absent => {}
-            Presence::Null => (terminal.output, terminal.is_cut) = (Vec::new(), false),
+            Presence::Null => {
+                terminal.output = Vec::new();
+                terminal.is_cut = false;
+            }
             Presence::Value(output) => {
-                (terminal.output, terminal.is_cut) = (Vec::new(), false);
+                terminal.output = Vec::new();
+                terminal.is_cut = false;
                 terminal.append(&base64::decode(&output.data).unwrap_or_default());
             }
         }

@@ -111,16 +111,16 @@ impl Session {
             }
             SessionUpdate::AvailableCommandsUpdate(it) => {
                 let commands = commands_to_v1(&it.available_commands, out);
-                let mut same = v1::slash_commands::AvailableCommandsUpdate::new(commands);
-                same.meta = it.meta;
-                send(id, Update::AvailableCommandsUpdate(same), meta, out);
+                let mut update_v1 = v1::slash_commands::AvailableCommandsUpdate::new(commands);
+                update_v1.meta = it.meta;
+                send(id, Update::AvailableCommandsUpdate(update_v1), meta, out);
             }
             SessionUpdate::ConfigOptionUpdate(it) => {
                 self.change_mode(id, &it.config_options, out);
                 let options = options_to_v1(&it.config_options, capabilities, out);
-                let mut same = v1::session_config_options::ConfigOptionUpdate::new(options);
-                same.meta = it.meta;
-                send(id, Update::ConfigOptionUpdate(same), meta, out);
+                let mut update_v1 = v1::session_config_options::ConfigOptionUpdate::new(options);
+                update_v1.meta = it.meta;
+                send(id, Update::ConfigOptionUpdate(update_v1), meta, out);
             }
             SessionUpdate::SessionInfoUpdate(_) => out.forward(Side::Editor, line),
             SessionUpdate::UsageUpdate(it) => self.usage(line, id, it, meta, out),
@@ -154,16 +154,18 @@ impl Session {
         {
             return out.lose(BridgeLoss::PromptMessage, it.message_id.as_str());
         }
-        let sent = self.messages.entry(&kind.key(&it.message_id), |_| true, Default::default);
-        sent.push(&it.content);
-        let revision = sent.revision;
+        let fingerprint =
+            self.messages.entry(&kind.key(&it.message_id), |_| true, Default::default);
+        fingerprint.push(&it.content);
+        let revision = fingerprint.revision;
         if revision == 0 && matches!(it.content, ContentBlock::Text(_)) {
             return out.forward(Side::Editor, line);
         }
         let Some(block) = block_to_v1(it.message_id.as_str(), &it.content, out) else { return };
         let mut chunk = Chunk::new(block);
         chunk.message_id = Some(revised(&it.message_id, revision));
-        (chunk.meta, chunk.extra) = (it.meta, it.extra);
+        chunk.meta = it.meta;
+        chunk.extra = it.extra;
         send(id, kind.chunk(chunk), meta, out);
     }
 
@@ -207,18 +209,18 @@ impl Session {
         meta: Option<&Meta>,
         out: &mut Outbox,
     ) -> bool {
-        let sent = self.messages.entry(&kind.key(message), |_| true, Default::default);
-        let rest = sent.rest(whole).unwrap_or_else(|| {
+        let fingerprint = self.messages.entry(&kind.key(message), |_| true, Default::default);
+        let rest = fingerprint.rest(whole).unwrap_or_else(|| {
             out.lose(BridgeLoss::Rewrite, message.as_str());
-            *sent = sent.revised();
+            *fingerprint = fingerprint.revised();
             whole.to_vec()
         });
         let mut is_sent = false;
         for block in &rest {
-            sent.push(block);
+            fingerprint.push(block);
             let Some(block) = block_to_v1(message.as_str(), block, out) else { continue };
             let mut chunk = Chunk::new(block);
-            chunk.message_id = Some(revised(message, sent.revision));
+            chunk.message_id = Some(revised(message, fingerprint.revision));
             send(id, kind.chunk(chunk), meta, out);
             is_sent = true;
         }
@@ -317,7 +319,7 @@ fn other(
     out: &mut Outbox,
 ) {
     let tag = String::from(update.tag());
-    let same = match update {
+    let update_v1 = match update {
         SessionUpdate::Notice(it) => Update::Notice(*it),
         SessionUpdate::CompactionUpdate(it) => Update::CompactionUpdate(Box::new((*it).into())),
         SessionUpdate::CompactionSummaryChunk(it) => {
@@ -340,8 +342,8 @@ fn other(
         }
         _ => return out.lose(BridgeLoss::Update, tag),
     };
-    if capabilities.allows(&same).is_ok() {
-        send(id, same, meta, out);
+    if capabilities.allows(&update_v1).is_ok() {
+        send(id, update_v1, meta, out);
     } else {
         out.lose(BridgeLoss::NotAnnounced, tag);
     }
@@ -354,14 +356,14 @@ fn suggestions(
 ) -> v1::prompt_suggestions::PromptSuggestionsUpdate {
     let convert = |suggestion: PromptSuggestion| {
         let prompt = blocks_to_v1("suggestion", &suggestion.prompt, out);
-        let mut same = v1::prompt_suggestions::PromptSuggestion::new(prompt);
-        same.meta = suggestion.meta;
-        (same.prompt.len() == suggestion.prompt.len()).then_some(same)
+        let mut suggestion_v1 = v1::prompt_suggestions::PromptSuggestion::new(prompt);
+        suggestion_v1.meta = suggestion.meta;
+        (suggestion_v1.prompt.len() == suggestion.prompt.len()).then_some(suggestion_v1)
     };
     let suggestions: Vec<_> = it.suggestions.into_iter().filter_map(convert).collect();
-    let mut same = v1::prompt_suggestions::PromptSuggestionsUpdate::new(suggestions);
-    same.meta = it.meta;
-    same
+    let mut update_v1 = v1::prompt_suggestions::PromptSuggestionsUpdate::new(suggestions);
+    update_v1.meta = it.meta;
+    update_v1
 }
 
 /// The id of a message that began anew.

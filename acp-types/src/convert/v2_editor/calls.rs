@@ -103,9 +103,9 @@ impl ToolCalls {
     /// Ends the tool calls of requests for permission without a reported status. Their outcome is
     /// unknown.
     pub(super) fn end(&mut self, session: &SessionId, out: &mut Outbox) {
-        let named = |(id, call): (&str, &Call)| Some((ToolCallId::from(id), call.end.clone()?));
-        let ended: Vec<_> = self.reported.iter().filter_map(named).collect();
-        for (id, status) in ended {
+        let end_of = |(id, call): (&str, &Call)| Some((ToolCallId::from(id), call.end.clone()?));
+        let ends: Vec<_> = self.reported.iter().filter_map(end_of).collect();
+        for (id, status) in ends {
             if let Some(call) = self.reported.get_mut(id.as_str()) {
                 call.end = None;
             }
@@ -124,15 +124,15 @@ impl ToolCalls {
         out: &mut Outbox,
     ) -> ToolCallUpdate {
         let id = update.tool_call_id.as_str();
-        let mut same = call_to_v2(update);
-        same.extra = members(&update.extra);
+        let mut update_v2 = call_to_v2(update);
+        update_v2.extra = members(&update.extra);
         if let Some(content) = update.content.value() {
-            same.content = produced_to_v2(id, content, out).into();
+            update_v2.content = produced_to_v2(id, content, out).into();
         }
-        if let Some(title) = same.title.value() {
+        if let Some(title) = update_v2.title.value() {
             self.call(&update.tool_call_id).title = Some(title.clone());
         }
-        same
+        update_v2
     }
 
     pub(super) fn permission(
@@ -153,11 +153,11 @@ impl ToolCalls {
             out.lose_of(BridgeLoss::Permission, id, "title");
             id.to_string()
         });
-        let mut same = RequestPermissionRequest::new(it.session_id, title, it.options);
+        let mut request_v2 = RequestPermissionRequest::new(it.session_id, title, it.options);
         let subject = ToolCallPermissionSubject::new(call);
-        same.subject = Some(Box::new(RequestPermissionSubject::ToolCall(subject)));
-        same.meta = it.meta;
-        same
+        request_v2.subject = Some(Box::new(RequestPermissionSubject::ToolCall(subject)));
+        request_v2.meta = it.meta;
+        request_v2
     }
 }
 

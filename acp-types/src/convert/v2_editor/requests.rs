@@ -1,6 +1,6 @@
 //! Requests of the editor.
 use super::submissions::Repetition;
-use super::{Asked, V2Editor, find};
+use super::{EditorRequest, V2Editor, find};
 use crate::convert::outbox::Outbox;
 use crate::convert::setup::{
     MODE_OPTION, initial_to_v1, paths, servers_to_v1, system_prompt_to_v1, value_to_v1,
@@ -31,7 +31,7 @@ impl V2Editor {
         let id = &request.id;
         let method = &*request.method;
         let mut deny = |code, message: &str| refuse(Side::Editor, request, code, message, out);
-        if self.asked.len() >= MAX_REQUESTS {
+        if self.open_requests.len() >= MAX_REQUESTS {
             deny(ErrorCode::INTERNAL_ERROR, "too many open requests");
             return out.diagnose(BridgeDiagnostic::Full(Side::Editor, "MAX_REQUESTS"));
         }
@@ -55,23 +55,24 @@ impl V2Editor {
             }
             ClientRequest::NewSessionRequest(it) => {
                 let servers = servers_to_v1(it.mcp_servers.as_deref().unwrap_or_default(), out);
-                let mut same = v1::session_setup::NewSessionRequest::new(it.cwd.as_str(), servers);
-                same.additional_directories = paths(it.additional_directories.as_ref());
-                same.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
-                same.config_options = self.initial(id, it.config_options);
-                same.meta = it.meta;
-                self.ask(id, method, &same, Asked::New, out);
+                let mut request_v1 =
+                    v1::session_setup::NewSessionRequest::new(it.cwd.as_str(), servers);
+                request_v1.additional_directories = paths(it.additional_directories.as_ref());
+                request_v1.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+                request_v1.config_options = self.initial(id, it.config_options);
+                request_v1.meta = it.meta;
+                self.ask(id, method, &request_v1, EditorRequest::New, out);
             }
             ClientRequest::ForkSessionRequest(it) => {
-                let mut same =
+                let mut request_v1 =
                     v1::session_setup::ForkSessionRequest::new(it.session_id, it.cwd.as_str());
-                same.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v1(it, out));
-                same.additional_directories = paths(it.additional_directories.as_ref());
-                same.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
-                same.config_options = self.initial(id, it.config_options);
-                same.cursor_id = it.cursor_id;
-                same.meta = it.meta;
-                self.ask(id, method, &same, Asked::Fork, out);
+                request_v1.mcp_servers = it.mcp_servers.as_ref().map(|it| servers_to_v1(it, out));
+                request_v1.additional_directories = paths(it.additional_directories.as_ref());
+                request_v1.system_prompt = system_prompt_to_v1(it.system_prompt.as_deref(), out);
+                request_v1.config_options = self.initial(id, it.config_options);
+                request_v1.cursor_id = it.cursor_id;
+                request_v1.meta = it.meta;
+                self.ask(id, method, &request_v1, EditorRequest::Fork, out);
             }
             ClientRequest::ResumeSessionRequest(it) => match it.rejection() {
                 Some(error) => out.error(Side::Editor, id, error),
@@ -89,7 +90,7 @@ impl V2Editor {
                 None => self.prompt(request, *it, out),
             },
             ClientRequest::SessionOptionsRequest(_) => {
-                self.asked.insert(id.clone(), Asked::Options);
+                self.open_requests.insert(id.clone(), EditorRequest::Options);
                 out.forward(Side::Agent, line);
             }
             ClientRequest::CancelToolCallRequest(_) | ClientRequest::CancelTerminalRequest(_) => {
@@ -148,23 +149,31 @@ impl V2Editor {
                 out.lose_of(BridgeLoss::Replay, session.as_str(), "replayFrom");
             }
             state.drops_replay = !replays;
-            let mut same =
+            let mut request_v1 =
                 v1::session_setup::LoadSessionRequest::new(it.session_id, it.cwd.as_str(), servers);
-            (same.additional_directories, same.system_prompt) = (folders, prompt);
-            same.config_options = options;
-            same.meta = it.meta;
-            self.ask(&request.id, "session/load", &same, Asked::Load(session), out);
+            request_v1.additional_directories = folders;
+            request_v1.system_prompt = prompt;
+            request_v1.config_options = options;
+            request_v1.meta = it.meta;
+            self.ask(&request.id, "session/load", &request_v1, EditorRequest::Load(session), out);
         } else {
             if replays {
                 out.lose(BridgeLoss::Replay, session.as_str());
             }
-            let mut same =
+            let mut request_v1 =
                 v1::session_setup::ResumeSessionRequest::new(it.session_id, it.cwd.as_str());
-            same.mcp_servers = Some(servers);
-            (same.additional_directories, same.system_prompt) = (folders, prompt);
-            same.config_options = options;
-            same.meta = it.meta;
-            self.ask(&request.id, "session/resume", &same, Asked::Resume(session), out);
+            request_v1.mcp_servers = Some(servers);
+            request_v1.additional_directories = folders;
+            request_v1.system_prompt = prompt;
+            request_v1.config_options = options;
+            request_v1.meta = it.meta;
+            self.ask(
+                &request.id,
+                "session/resume",
+                &request_v1,
+                EditorRequest::Resume(session),
+                out,
+            );
         }
     }
 
@@ -177,7 +186,7 @@ impl V2Editor {
         out: &mut Outbox,
     ) {
         if self.allows("session/close") {
-            self.asked.insert(id.clone(), Asked::Close(it.session_id));
+            self.open_requests.insert(id.clone(), EditorRequest::Close(it.session_id));
             return out.forward(Side::Agent, line);
         }
         let session = find(&mut self.sessions, &it.session_id);
@@ -214,16 +223,17 @@ impl V2Editor {
                 if has_modes && it.config_id.as_str() == MODE_OPTION =>
             {
                 let mode = SessionModeId::from(value.value.as_str());
-                let mut same = SetSessionModeRequest::new(session.clone(), mode.clone());
-                same.meta = it.meta;
-                let asked = Asked::Mode(session, mode);
-                return self.ask(id, "session/set_mode", &same, asked, out);
+                let mut request_v1 = SetSessionModeRequest::new(session.clone(), mode.clone());
+                request_v1.meta = it.meta;
+                let open_request = EditorRequest::Mode(session, mode);
+                return self.ask(id, "session/set_mode", &request_v1, open_request, out);
             }
             value => value_to_v1(value),
         };
-        let mut same = to::SetSessionConfigOptionRequest::new(it.session_id, it.config_id, value);
-        same.meta = it.meta;
-        self.ask(id, "session/set_config_option", &same, Asked::Option(session), out);
+        let mut request_v1 =
+            to::SetSessionConfigOptionRequest::new(it.session_id, it.config_id, value);
+        request_v1.meta = it.meta;
+        self.ask(id, "session/set_config_option", &request_v1, EditorRequest::Option(session), out);
     }
 
     /// Begins or holds a turn: an agent of version 1 has one at a time.
@@ -263,7 +273,7 @@ impl V2Editor {
     /// Sends the next held prompt, unless a turn is open.
     pub(super) fn begin_turn(&mut self, session: &SessionId, out: &mut Outbox) {
         if let Some((id, prompt)) = find(&mut self.sessions, session).begin_turn(session, out) {
-            self.ask(&id, "session/prompt", &prompt, Asked::Prompt(session.clone()), out);
+            self.ask(&id, "session/prompt", &prompt, EditorRequest::Prompt(session.clone()), out);
         }
     }
 }

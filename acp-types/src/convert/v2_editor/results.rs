@@ -1,6 +1,6 @@
 //! Results of the agent.
 use super::session::Session;
-use super::{Asked, V2Editor, find};
+use super::{EditorRequest, V2Editor, find};
 use crate::convert::outbox::Outbox;
 use crate::convert::setup::options_to_v2;
 use crate::convert::side::Side;
@@ -22,12 +22,12 @@ type Options = Option<Vec<options::SessionConfigOption>>;
 
 /// Answers a request that begins a session.
 macro_rules! begun {
-    ($editor:ident, $id:ident, $session:expr, $it:expr, $same:expr, $out:ident) => {{
+    ($editor:ident, $id:ident, $session:expr, $it:expr, $response_v2:expr, $out:ident) => {{
         let it = $it;
-        let mut same = $same;
-        same.config_options = $editor.begin($session, it.modes, it.config_options, $out);
-        same.meta = it.meta;
-        $out.result(Side::Editor, $id, &same);
+        let mut response_v2 = $response_v2;
+        response_v2.config_options = $editor.begin($session, it.modes, it.config_options, $out);
+        response_v2.meta = it.meta;
+        $out.result(Side::Editor, $id, &response_v2);
     }};
 }
 
@@ -39,11 +39,13 @@ impl V2Editor {
         out: &mut Outbox,
     ) {
         let id = &response.id;
-        let Some(asked) = self.asked.remove(id) else { return out.forward(Side::Editor, line) };
+        let Some(open_request) = self.open_requests.remove(id) else {
+            return out.forward(Side::Editor, line);
+        };
         let initial_mode = self.initial_modes.remove(id);
         let read = match &response.outcome {
-            Ok(result) => read(&asked, result, out),
-            Err(error) => return self.failed(line, id, asked, error, out),
+            Ok(result) => read(&open_request, result, out),
+            Err(error) => return self.failed(line, id, open_request, error, out),
         };
         match read {
             Ok(read) => {
@@ -52,14 +54,14 @@ impl V2Editor {
                 {
                     out.lose(BridgeLoss::Modes, mode);
                 }
-                self.answered(id, asked, read, out);
+                self.answered(id, open_request, read, out);
             }
             Err(error) => {
                 let message = String::from("the agent's result is invalid: ") + &error;
                 out.diagnose(BridgeDiagnostic::Unreadable(Side::Agent, error));
                 let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, message);
-                match asked {
-                    Asked::Prompt(session) => self.end_with(&session, id, &error, out),
+                match open_request {
+                    EditorRequest::Prompt(session) => self.end_with(&session, id, &error, out),
                     _ => out.error(Side::Editor, id, error),
                 }
             }
@@ -70,15 +72,16 @@ impl V2Editor {
         &mut self,
         line: &str,
         id: &RequestId,
-        asked: Asked,
+        open_request: EditorRequest,
         error: &ErrorObject,
         out: &mut Outbox,
     ) {
-        match asked {
-            Asked::Prompt(session) => self.end_with(&session, id, error, out),
-            Asked::Load(session) | Asked::Resume(session) => {
+        match open_request {
+            EditorRequest::Prompt(session) => self.end_with(&session, id, error, out),
+            EditorRequest::Load(session) | EditorRequest::Resume(session) => {
                 let session = find(&mut self.sessions, &session);
-                (session.drops_replay, session.is_open) = (false, true);
+                session.drops_replay = false;
+                session.is_open = true;
                 session.is_replayed = false;
                 out.forward(Side::Editor, line);
             }
@@ -100,9 +103,15 @@ impl V2Editor {
         }
     }
 
-    fn answered(&mut self, id: &RequestId, asked: Asked, read: AgentResponse, out: &mut Outbox) {
-        match (asked, read) {
-            (Asked::Prompt(session), AgentResponse::PromptResponse(it)) => {
+    fn answered(
+        &mut self,
+        id: &RequestId,
+        open_request: EditorRequest,
+        read: AgentResponse,
+        out: &mut Outbox,
+    ) {
+        match (open_request, read) {
+            (EditorRequest::Prompt(session), AgentResponse::PromptResponse(it)) => {
                 let state = find(&mut self.sessions, &session);
                 if state.has_turn(id) {
                     state.ended(&session, *it, out);
@@ -111,39 +120,39 @@ impl V2Editor {
             }
             (_, AgentResponse::NewSessionResponse(it)) => {
                 let session = it.session_id.clone();
-                let same = to::NewSessionResponse::new(it.session_id.clone());
-                begun!(self, id, &session, *it, same, out);
+                let response_v2 = to::NewSessionResponse::new(it.session_id.clone());
+                begun!(self, id, &session, *it, response_v2, out);
             }
             (_, AgentResponse::ForkSessionResponse(it)) => {
                 let session = it.session_id.clone();
-                let same = to::ForkSessionResponse::new(it.session_id.clone());
-                begun!(self, id, &session, *it, same, out);
+                let response_v2 = to::ForkSessionResponse::new(it.session_id.clone());
+                begun!(self, id, &session, *it, response_v2, out);
             }
-            (Asked::Load(session), AgentResponse::LoadSessionResponse(it)) => {
+            (EditorRequest::Load(session), AgentResponse::LoadSessionResponse(it)) => {
                 find(&mut self.sessions, &session).loaded(&session, out);
                 begun!(self, id, &session, it.into_inner(), to::ResumeSessionResponse::new(), out);
             }
-            (Asked::Resume(session), AgentResponse::ResumeSessionResponse(it)) => {
+            (EditorRequest::Resume(session), AgentResponse::ResumeSessionResponse(it)) => {
                 find(&mut self.sessions, &session).loaded(&session, out);
                 begun!(self, id, &session, it.into_inner(), to::ResumeSessionResponse::new(), out);
             }
-            (Asked::Mode(session, mode), AgentResponse::SetSessionModeResponse(it)) => {
+            (EditorRequest::Mode(session, mode), AgentResponse::SetSessionModeResponse(it)) => {
                 let session = find(&mut self.sessions, &session);
                 if let Some(modes) = &mut session.modes {
                     modes.current_mode_id = mode;
                 }
                 let all = session.all_options(out);
-                let mut same = options::SetSessionConfigOptionResponse::new(all);
-                same.meta = it.into_inner().meta;
-                out.result(Side::Editor, id, &same);
+                let mut response_v2 = options::SetSessionConfigOptionResponse::new(all);
+                response_v2.meta = it.into_inner().meta;
+                out.result(Side::Editor, id, &response_v2);
             }
-            (Asked::Option(session), AgentResponse::SetSessionConfigOptionResponse(it)) => {
+            (EditorRequest::Option(session), AgentResponse::SetSessionConfigOptionResponse(it)) => {
                 let session = find(&mut self.sessions, &session);
                 session.options = options_to_v2(&it.config_options);
                 let all = session.all_options(out);
-                let mut same = options::SetSessionConfigOptionResponse::new(all);
-                same.meta = it.meta;
-                out.result(Side::Editor, id, &same);
+                let mut response_v2 = options::SetSessionConfigOptionResponse::new(all);
+                response_v2.meta = it.meta;
+                out.result(Side::Editor, id, &response_v2);
             }
             (_, AgentResponse::SessionOptionsResponse(it)) => {
                 let it = it.into_inner();
@@ -152,12 +161,12 @@ impl V2Editor {
                 session.modes = it.modes;
                 session.options =
                     it.config_options.as_deref().map(options_to_v2).unwrap_or_default();
-                let mut same = to::SessionOptionsResponse::new();
-                same.config_options = has_any.then(|| session.all_options(out));
-                same.meta = it.meta;
-                out.result(Side::Editor, id, &same);
+                let mut response_v2 = to::SessionOptionsResponse::new();
+                response_v2.config_options = has_any.then(|| session.all_options(out));
+                response_v2.meta = it.meta;
+                out.result(Side::Editor, id, &response_v2);
             }
-            (Asked::Close(session), AgentResponse::CloseSessionResponse(it)) => {
+            (EditorRequest::Close(session), AgentResponse::CloseSessionResponse(it)) => {
                 find(&mut self.sessions, &session).close(&session, out);
                 out.result(Side::Editor, id, &*it);
             }
@@ -174,7 +183,8 @@ impl V2Editor {
         out: &mut Outbox,
     ) -> Options {
         let session = find(&mut self.sessions, id);
-        (session.is_closed, session.is_open) = (false, true);
+        session.is_closed = false;
+        session.is_open = true;
         let has_any = modes.is_some() || options.is_some();
         session.modes = modes;
         session.options = options.as_deref().map(options_to_v2).unwrap_or_default();
@@ -194,17 +204,21 @@ fn modes(read: &AgentResponse) -> Option<&SessionModeState> {
 }
 
 /// Decodes the result of a converted request.
-fn read(asked: &Asked, result: &RawValue, out: &mut Outbox) -> Result<AgentResponse, String> {
-    let method = match asked {
-        Asked::Prompt(_) => "session/prompt",
-        Asked::New => "session/new",
-        Asked::Fork => "session/fork",
-        Asked::Load(_) => "session/load",
-        Asked::Resume(_) => "session/resume",
-        Asked::Mode(..) => "session/set_mode",
-        Asked::Option(_) => "session/set_config_option",
-        Asked::Close(_) => "session/close",
-        Asked::Options => "session/options",
+fn read(
+    open_request: &EditorRequest,
+    result: &RawValue,
+    out: &mut Outbox,
+) -> Result<AgentResponse, String> {
+    let method = match open_request {
+        EditorRequest::Prompt(_) => "session/prompt",
+        EditorRequest::New => "session/new",
+        EditorRequest::Fork => "session/fork",
+        EditorRequest::Load(_) => "session/load",
+        EditorRequest::Resume(_) => "session/resume",
+        EditorRequest::Mode(..) => "session/set_mode",
+        EditorRequest::Option(_) => "session/set_config_option",
+        EditorRequest::Close(_) => "session/close",
+        EditorRequest::Options => "session/options",
     };
     let read = AgentResponse::decode_with(method, result, Mode::SpecLenient);
     read.map(|read| tolerate(Side::Agent, read, out)).map_err(|error| error.to_string())

@@ -157,11 +157,12 @@ impl Session {
         }
         let (id, prompt) = self.held.pop_front()?;
         let content = blocks_to_v1("prompt", &prompt.prompt, out);
-        let mut same = v1::prompt_turn::PromptRequest::new(prompt.session_id, content);
-        same.meta = prompt.meta;
+        let mut request_v1 = v1::prompt_turn::PromptRequest::new(prompt.session_id, content);
+        request_v1.meta = prompt.meta;
         self.open = None;
         // An own turn of the agent continues as the turn of the prompt.
-        (self.own_turn, self.is_open) = (None, true);
+        self.own_turn = None;
+        self.is_open = true;
         self.turn = Some(Turn {
             id: id.clone(),
             unrepeated: text_of(&prompt.prompt),
@@ -170,7 +171,7 @@ impl Session {
             has_output: false,
         });
         running(session, out);
-        Some((id, same))
+        Some((id, request_v1))
     }
 
     pub(super) fn invent(&mut self) -> MessageId {
@@ -215,7 +216,7 @@ impl Session {
 
     /// Ends the turn without a prompt. Its outcome is unknown.
     pub(super) fn fell_silent(&mut self, session: &SessionId, out: &mut Outbox) {
-        if self.own_turn.take_if(|own| *own == OwnTurn::Quiet).is_some() {
+        if self.own_turn.take_if(|turn| *turn == OwnTurn::Quiet).is_some() {
             self.open = None;
             self.calls.end(session, out);
             state(session, idle(StopReason::NotReported(Extra::new()), None), out);

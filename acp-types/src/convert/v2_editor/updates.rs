@@ -72,9 +72,9 @@ impl Session {
             }
             SessionUpdate::AvailableCommandsUpdate(it) => {
                 let commands = commands_to_v2(&it.available_commands, out);
-                let mut same = AvailableCommandsUpdate::new(commands);
-                same.meta = it.meta;
-                send(id, Update::AvailableCommandsUpdate(same), meta, out);
+                let mut update_v2 = AvailableCommandsUpdate::new(commands);
+                update_v2.meta = it.meta;
+                send(id, Update::AvailableCommandsUpdate(update_v2), meta, out);
             }
             SessionUpdate::CurrentModeUpdate(it) => {
                 match &mut self.modes {
@@ -82,16 +82,16 @@ impl Session {
                     None => self.modes = Some(SessionModeState::new(it.current_mode_id, [])),
                 }
                 if self.has_mode_option() {
-                    let mut same = ConfigOptionUpdate::new(self.all_options(out));
-                    same.meta = it.meta;
-                    send(id, Update::ConfigOptionUpdate(same), meta, out);
+                    let mut update_v2 = ConfigOptionUpdate::new(self.all_options(out));
+                    update_v2.meta = it.meta;
+                    send(id, Update::ConfigOptionUpdate(update_v2), meta, out);
                 }
             }
             SessionUpdate::ConfigOptionUpdate(it) => {
                 self.options = options_to_v2(&it.config_options);
-                let mut same = ConfigOptionUpdate::new(self.all_options(out));
-                same.meta = it.meta;
-                send(id, Update::ConfigOptionUpdate(same), meta, out);
+                let mut update_v2 = ConfigOptionUpdate::new(self.all_options(out));
+                update_v2.meta = it.meta;
+                send(id, Update::ConfigOptionUpdate(update_v2), meta, out);
             }
             SessionUpdate::SessionInfoUpdate(it) => match carried_state(&it) {
                 Some(state) => self.carried(id, *it, state, meta, out),
@@ -150,8 +150,8 @@ impl Session {
             (Some(rest), Some(turn)) => {
                 turn.unrepeated = rest;
                 if meta.is_some() || it.meta.is_some() {
-                    let named = it.message_id.as_ref().map_or("message", |id| id.as_str());
-                    out.lose(BridgeLoss::MessageMeta, named);
+                    let name = it.message_id.as_ref().map_or("message", |id| id.as_str());
+                    out.lose(BridgeLoss::MessageMeta, name);
                 }
                 self.accept(id, it.message_id.as_ref(), out);
             }
@@ -172,8 +172,8 @@ impl Session {
             self.open = None;
             return out.forward(Side::Editor, line);
         }
-        let named = it.message_id.as_ref().map_or("message", |id| id.as_str());
-        let Some(block) = block_to_v2(named, &it.content, out) else { return };
+        let name = it.message_id.as_ref().map_or("message", |id| id.as_str());
+        let Some(block) = block_to_v2(name, &it.content, out) else { return };
         let kind = String::from(make(Chunk::new("", block.clone())).tag());
         let message = match (it.message_id, self.open.take()) {
             (Some(given), _) => given,
@@ -189,7 +189,8 @@ impl Session {
             }
         };
         let mut chunk = Chunk::new(message, block);
-        (chunk.meta, chunk.extra) = (it.meta, it.extra);
+        chunk.meta = it.meta;
+        chunk.extra = it.extra;
         send(id, make(chunk), meta, out);
     }
 }

@@ -170,7 +170,10 @@ impl Model {
 
 fn limits() -> Limits {
     let mut limits = Limits::default();
-    (limits.requests, limits.calls, limits.events, limits.event_bytes) = (4, 3, 3, 600);
+    limits.requests = 4;
+    limits.calls = 3;
+    limits.events = 3;
+    limits.event_bytes = 600;
     limits
 }
 

@@ -1,7 +1,7 @@
 //! Version 2: keys of prompts, replays with an end, states before the response, and cursors.
 use super::versions::both;
 use super::*;
-use acp_types::client::{AgentResponse, Opened};
+use acp_types::client::{AgentResponse, OpenedSession};
 use acp_types::v2;
 use acp_types::v2::prompt_lifecycle::{IdempotencyKey, SessionUpdate};
 use acp_types::v2::session_setup::SessionOptionsRequest;
@@ -54,7 +54,7 @@ fn resume(id: &str) -> ResumeSessionRequest {
     request
 }
 
-fn opened(events: &[Event]) -> &Opened {
+fn opened(events: &[Event]) -> &OpenedSession {
     let Some(Event::Session(_, SessionEvent::Opened(opened))) = events.first() else {
         panic!("{events:?}");
     };

@@ -3,10 +3,10 @@ use super::*;
 use core::task::Poll;
 
 /// Sends a hundred updates in each turn.
-struct Telling;
+struct BusyAgent;
 
 #[async_trait::async_trait]
-impl v1::Agent for Telling {
+impl v1::Agent for BusyAgent {
     async fn initialize(
         &self,
         _: InitializeRequest,
@@ -38,10 +38,10 @@ impl v1::Agent for Telling {
 }
 
 /// Counts updates slowly.
-struct Counting(Arc<Mutex<u32>>);
+struct SlowClient(Arc<Mutex<u32>>);
 
 #[async_trait::async_trait]
-impl v1::Client for Counting {
+impl v1::Client for SlowClient {
     async fn request_permission(
         &self,
         _: RequestPermissionRequest,
@@ -70,8 +70,8 @@ fn client_catches_up_after_the_end_of_a_turn() {
         let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
         let mut options = ConnectionOptions::default();
         options.notifications = waiting;
-        let (agent, _) = v1::connect_agent(Telling, reads, writes, ConnectionOptions::default());
-        let client = Counting(Arc::clone(&counted));
+        let (agent, _) = v1::connect_agent(BusyAgent, reads, writes, ConnectionOptions::default());
+        let client = SlowClient(Arc::clone(&counted));
         let (client, sessions) =
             v1::connect_client(client, client_reads, client_writes, initialize(), options);
         let turn = async {
@@ -90,10 +90,10 @@ fn client_catches_up_after_the_end_of_a_turn() {
 }
 
 /// Makes a call for each update, and waits for it.
-struct Nested(Arc<Mutex<Vec<RequestError>>>);
+struct CallingClient(Arc<Mutex<Vec<RequestError>>>);
 
 #[async_trait::async_trait]
-impl v1::Client for Nested {
+impl v1::Client for CallingClient {
     async fn request_permission(
         &self,
         _: RequestPermissionRequest,
@@ -116,8 +116,8 @@ fn congested_connection_continues() {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
     let mut options = ConnectionOptions::default();
     options.notifications = 2;
-    let (agent, _) = v1::connect_agent(Telling, reads, writes, ConnectionOptions::default());
-    let client = Nested(Arc::clone(&errors));
+    let (agent, _) = v1::connect_agent(BusyAgent, reads, writes, ConnectionOptions::default());
+    let client = CallingClient(Arc::clone(&errors));
     let (client, sessions) =
         v1::connect_client(client, client_reads, client_writes, initialize(), options);
     let turn = async {
@@ -145,7 +145,8 @@ fn requests_are_answered_after_the_input_has_ended() {
         let mut wire = Wire { reads, writes };
         wire.send(json!({ "id": 1, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } })).await;
         wire.send(json!({ "method": "session/cancel", "params": { "sessionId": "s" } })).await;
-        (reads, _) = (wire.reads, drop(wire.writes));
+        reads = wire.reads;
+        drop(wire.writes);
         let mut answers = Vec::new();
         while let Some(frame) = reads.next().await {
             answers.push(frame.unwrap().unwrap().text().unwrap().to_owned());

@@ -37,7 +37,7 @@ fn every_request_reaches_its_handler() {
         };
         let is_request =
             |method: &&Method| method.receiver == receiver && method.kind == MethodKind::Request;
-        let asked = async {
+        let request = async {
             let mut wire = Wire::new(end);
             if receiver == Receiver::Client {
                 assert_eq!(wire.next().await["method"], "initialize");
@@ -54,7 +54,7 @@ fn every_request_reaches_its_handler() {
                 assert_eq!(code, ErrorCode::INVALID_PARAMS.0, "{}", method.name);
             }
         };
-        let (side, ()) = block_on(join(side, asked));
+        let (side, ()) = block_on(join(side, request));
         assert!(side.is_ok());
     }
 }
@@ -73,10 +73,10 @@ fn unimplemented_method_is_not_found() {
 
 /// An agent on one thread, not `Send`, that requests permission within a prompt and records
 /// prompts.
-struct Asking(Rc<RefCell<Vec<String>>>);
+struct PermissionAgent(Rc<RefCell<Vec<String>>>);
 
 #[async_trait::async_trait(?Send)]
-impl v1::LocalAgent for Asking {
+impl v1::LocalAgent for PermissionAgent {
     async fn initialize(
         &self,
         _: InitializeRequest,
@@ -150,7 +150,7 @@ fn handlers_call_each_other_in_turn() {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(1);
     let mut few = ConnectionOptions::default();
     few.handlers = 1;
-    let (agent, _) = v1::connect_local_agent(Asking(Rc::clone(&log)), reads, writes, few);
+    let (agent, _) = v1::connect_local_agent(PermissionAgent(Rc::clone(&log)), reads, writes, few);
     let client = AskingBack::default();
     let updates = client.updates.clone();
     let (client, sessions) =

@@ -103,12 +103,12 @@ fn permission_after_the_end_of_a_call_is_for_another_one() {
             "content": [{"type": "content", "content": {"type": "text", "text": "hi"}}], "status": "completed"}),
     );
     let subject = json!({"type": "command", "command": "rm -rf /", "cwd": "/", "toolCallId": "c"});
-    let asked = request(
+    let permission = request(
         &mut chain,
         "session/request_permission",
         json!({"sessionId": "s", "title": "Run?", "subject": subject, "options": options()}),
     );
-    let subject = &asked["subject"]["toolCall"];
+    let subject = &permission["subject"]["toolCall"];
     assert_eq!(subject["toolCallId"], "c~2");
     assert_eq!(subject["title"], "Run?");
     assert_eq!(subject["rawInput"]["command"], "rm -rf /");
@@ -120,13 +120,13 @@ fn permission_after_the_end_of_a_call_is_for_another_one() {
         json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "echo hi", "status": "completed"}),
     );
     let call = json!({"toolCallId": "c", "rawInput": {"command": "rm -rf /"}});
-    let asked = request(
+    let permission = request(
         &mut chain,
         "session/request_permission",
         json!({"sessionId": "s", "toolCall": call, "options": options()}),
     );
-    assert_eq!(asked["toolCall"]["toolCallId"], "c~2");
-    assert_ne!(asked["toolCall"]["title"], "echo hi");
+    assert_eq!(permission["toolCall"]["toolCallId"], "c~2");
+    assert_ne!(permission["toolCall"]["title"], "echo hi");
     let question = json!({"sessionId": "s", "toolCallId": "c", "message": "M", "mode": "form",
         "requestedSchema": {"type": "object", "properties": {}}});
     assert_eq!(request(&mut chain, "elicitation/create", question)["toolCallId"], "c~2");

@@ -179,10 +179,10 @@ fn modes_stand_for_an_option() {
     chain.agent(&json!({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s", "modes": modes}}));
     assert_eq!(chain.responses(&json!(1))[0]["result"]["modes"], modes);
     chain.editor(&json!({"jsonrpc": "2.0", "id": 2, "method": "session/set_mode", "params": {"sessionId": "s", "modeId": "b"}}));
-    let asked = chain.to_agent.back().unwrap();
-    assert_eq!(&asked["id"], &json!(2));
-    assert_eq!(&asked["method"], &json!("session/set_mode"));
-    assert_eq!(&asked["params"]["modeId"], &json!("b"));
+    let request = chain.to_agent.back().unwrap();
+    assert_eq!(&request["id"], &json!(2));
+    assert_eq!(&request["method"], &json!("session/set_mode"));
+    assert_eq!(&request["params"]["modeId"], &json!("b"));
     chain.agent(&json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
     assert_eq!(chain.responses(&json!(2))[0]["result"], json!({}));
     chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "current_mode_update", "currentModeId": "a"}}}));

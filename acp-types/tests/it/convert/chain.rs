@@ -25,7 +25,7 @@ pub(crate) struct Chain {
 
 /// A line and the side that receives it: 0 the agent's end of the near bridge, 1 the editor's end
 /// of the far one.
-enum Passing {
+enum LineInTransit {
     ToLinkAgent(String),
     ToLinkEditor(String),
 }
@@ -69,7 +69,7 @@ impl Chain {
                         self.linters[0].handle_line(Direction::Received, line.as_bytes());
                         self.to_editor.push(serde_json::from_str(&line).unwrap());
                     }
-                    Output::ToAgent(line) => passing.push_back(Passing::ToLinkAgent(line)),
+                    Output::ToAgent(line) => passing.push_back(LineInTransit::ToLinkAgent(line)),
                     Output::Diagnostic(diagnostic) => self.diagnostics.push(diagnostic),
                     _ => panic!("unknown output"),
                 }
@@ -80,18 +80,18 @@ impl Chain {
                         self.linters[2].handle_line(Direction::Sent, line.as_bytes());
                         self.to_agent.push_back(serde_json::from_str(&line).unwrap());
                     }
-                    Output::ToEditor(line) => passing.push_back(Passing::ToLinkEditor(line)),
+                    Output::ToEditor(line) => passing.push_back(LineInTransit::ToLinkEditor(line)),
                     Output::Diagnostic(diagnostic) => self.diagnostics.push(diagnostic),
                     _ => panic!("unknown output"),
                 }
             }
             match passing.pop_front() {
                 None => return,
-                Some(Passing::ToLinkAgent(line)) => {
+                Some(LineInTransit::ToLinkAgent(line)) => {
                     self.linters[1].handle_line(Direction::Sent, line.as_bytes());
                     self.far.handle_editor_line(&line);
                 }
-                Some(Passing::ToLinkEditor(line)) => {
+                Some(LineInTransit::ToLinkEditor(line)) => {
                     self.linters[1].handle_line(Direction::Received, line.as_bytes());
                     self.near.handle_agent_line(&line);
                 }
@@ -168,10 +168,10 @@ pub(crate) fn new_problems<'a>(found: &'a [Finding], agent: &[Finding]) -> Vec<&
         let code = finding.rule.code;
         // The editor has a number behind the id of a call that the agent has used before.
         let message = without_numbers(&finding.message);
-        let same = |it: &Finding| it.rule.code == code && it.message == message;
+        let is_equal = |it: &Finding| it.rule.code == code && it.message == message;
         let is_of_offer =
             code == "unknown-member" && finding.method.as_deref() == Some("initialize");
-        !is_of_offer && code != "update-late" && !agent.iter().any(same)
+        !is_of_offer && code != "update-late" && !agent.iter().any(is_equal)
     };
     found.iter().filter(is_of_agent).collect()
 }

@@ -254,12 +254,12 @@ fn user_message_has_the_id_of_the_agent() {
 /// decided. One that the agent reports does not.
 #[test]
 fn call_of_a_permission_ends_with_the_turn() {
-    let asked = json!({"toolCallId": "c", "title": "T"});
+    let call = json!({"toolCallId": "c", "title": "T"});
     let reported = json!({"toolCallId": "d"});
     let table = [
-        (asked.clone(), "y", Some("completed")),
-        (asked.clone(), "n", Some("cancelled")),
-        (asked, "", Some("cancelled")),
+        (call.clone(), "y", Some("completed")),
+        (call.clone(), "n", Some("cancelled")),
+        (call, "", Some("cancelled")),
         (reported, "y", None),
     ];
     for (call, option, expected) in table {
@@ -302,7 +302,7 @@ fn call_of_a_permission_ends_with_the_turn() {
     }
 }
 
-/// A tool call that the agent reports after it has asked ends as the agent reports.
+/// A tool call that the agent reports after it has call ends as the agent reports.
 #[test]
 fn call_that_is_reported_after_its_permission_ends_as_reported() {
     for kind in ["tool_call", "tool_call_update"] {

@@ -33,12 +33,12 @@ fn permission_shows_description_and_unknown_subject() {
         ),
         (unknown.clone(), vec!["why"], unknown),
     ] {
-        let asked = permission(
+        let lines = permission(
             &mut bridge,
             json!({"sessionId": "s", "title": "t", "description": "why",
             "options": [], "subject": subject}),
         );
-        let call = &asked.last().unwrap()["params"]["toolCall"];
+        let call = &lines.last().unwrap()["params"]["toolCall"];
         let shown: Vec<_> = content.into_iter().map(text).collect();
         assert_eq!(call["content"], json!(shown), "{call}");
         assert_eq!(call["rawInput"], input, "{call}");

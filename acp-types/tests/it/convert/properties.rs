@@ -1,7 +1,7 @@
 //! Properties of the bridge, for any session.
 use super::call_ids::first_id;
 use super::chain::{Chain, opened_v2};
-use crate::session_state::Viewed;
+use crate::session_state::SessionView;
 use crate::shapes::cases;
 use acp_types::convert::{Bridge, BridgeLoss, BridgeOptions};
 use acp_types::session_state::SessionState;
@@ -336,10 +336,10 @@ proptest! {
         for (number, update) in &session.numbered {
             prop_assert!(session.chain.has_number(*number) || is_meta_named(&session.chain, update), "{}: {}", number, update);
         }
-        let told = state_of(&session.told);
+        let sent_state = state_of(&session.updates);
         let received = state_of(&session.chain.updates());
         let chain = &session.chain;
-        prop_assert_eq!(without_losses(received, chain), without_losses(told, chain));
+        prop_assert_eq!(without_losses(received, chain), without_losses(sent_state, chain));
     }
 
     /// Any bytes are handled without a panic, in any order, and the output stays within the input.

@@ -121,7 +121,7 @@ fn step() -> impl Strategy<Value = Step> {
 struct Session {
     chain: Chain,
     /// Updates of the agent.
-    told: Vec<Value>,
+    updates: Vec<Value>,
     names: Names,
     /// The open prompt.
     prompt: Option<Value>,
@@ -130,7 +130,7 @@ struct Session {
     questions: Vec<Value>,
     calls: Vec<String>,
     /// Calls of permission requests.
-    asked: BTreeSet<String>,
+    permission_calls: BTreeSet<String>,
     is_cancelled: bool,
     next: u64,
 }
@@ -139,13 +139,13 @@ impl Session {
     fn new() -> Self {
         Self {
             chain: opened_v1(),
-            told: Vec::new(),
+            updates: Vec::new(),
             names: Names::default(),
             prompt: None,
             ended: Vec::new(),
             questions: Vec::new(),
             calls: Vec::new(),
-            asked: BTreeSet::new(),
+            permission_calls: BTreeSet::new(),
             is_cancelled: false,
             next: 0,
         }
@@ -159,7 +159,7 @@ impl Session {
     fn tell(&mut self, update: Value) {
         let params = json!({"sessionId": "s", "update": update.clone()});
         self.chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
-        self.told.push(self.names.named(update, false, true));
+        self.updates.push(self.names.named(update, false, true));
     }
 
     fn take(&mut self, step: Step) {
@@ -205,9 +205,9 @@ impl Session {
     fn mode(&mut self, mode: &str) {
         let id = json!(self.id("m"));
         self.chain.editor(&json!({"jsonrpc": "2.0", "id": id, "method": "session/set_mode", "params": {"sessionId": "s", "modeId": mode}}));
-        let asked = self.chain.to_agent.iter().find(|line| line["id"] == id).unwrap();
-        assert_eq!(&asked["method"], &json!("session/set_mode"));
-        assert_eq!(&asked["params"]["modeId"], &json!(mode));
+        let request = self.chain.to_agent.iter().find(|line| line["id"] == id).unwrap();
+        assert_eq!(&request["method"], &json!("session/set_mode"));
+        assert_eq!(&request["params"]["modeId"], &json!(mode));
         self.chain.agent(&json!({"jsonrpc": "2.0", "id": id, "result": {}}));
         let [response] = &self.chain.responses(&id)[..] else { panic!("not one response") };
         assert!(response.get("result").is_some(), "{response}");
@@ -226,16 +226,16 @@ impl Session {
         let params =
             json!({"sessionId": "s", "toolCall": {"toolCallId": call}, "options": options});
         self.chain.agent(&json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}));
-        let asked = self
+        let request = self
             .chain
             .to_editor
             .iter()
             .rfind(|line| line.get("method").is_some() && line["id"] == id)
             .unwrap();
         let named = self.names.named(json!({"toolCallId": call}), true, true);
-        assert_eq!(&asked["params"]["options"], &options);
-        assert_eq!(&asked["params"]["toolCall"]["toolCallId"], &named["toolCallId"]);
-        self.asked.insert(named["toolCallId"].as_str().unwrap().to_owned());
+        assert_eq!(&request["params"]["options"], &options);
+        assert_eq!(&request["params"]["toolCall"]["toolCallId"], &named["toolCallId"]);
+        self.permission_calls.insert(named["toolCallId"].as_str().unwrap().to_owned());
         self.questions.push(id);
         if answer.is_some() {
             self.answer(answer);
@@ -332,12 +332,12 @@ proptest! {
             session.take(step);
         }
         session.end(Some("end_turn"), false);
-        let told = calls(&session.told);
+        let sent_calls = calls(&session.updates);
         let [mut editor, mut link, agent] = session.chain.problems();
         // The agent's linter has the id of a call that has ended.
         let is_left_open = |it: &Finding| {
             let id = it.message.split('`').nth(1).filter(|id| id.contains('~'));
-            let call = id.and_then(|id| told.get(id));
+            let call = id.and_then(|id| sent_calls.get(id));
             it.rule.code == "tool-call-open"
                 && call.is_some_and(|call| !["completed", "failed"].iter().any(|end| call["status"] == *end))
         };
@@ -349,14 +349,14 @@ proptest! {
             prop_assert_eq!(&session.chain.responses(id), &[response]);
         }
         let received = session.chain.updates();
-        prop_assert_eq!(texts(&received), texts(&session.told));
+        prop_assert_eq!(texts(&received), texts(&session.updates));
         let mut received = calls(&received);
         // A call that the agent has not announced is announced with an invented title, and ended
         // with the turn.
-        received.retain(|id, _| told.contains_key(id) || !session.asked.contains(id));
+        received.retain(|id, _| sent_calls.contains_key(id) || !session.permission_calls.contains(id));
         for (id, call) in received.iter_mut().filter(|(id, _)| id.contains('~')) {
-            call.retain(|name, _| !matches!(&**name, "title" | "status") || told.get(id).is_some_and(|it| it.contains_key(name)));
+            call.retain(|name, _| !matches!(&**name, "title" | "status") || sent_calls.get(id).is_some_and(|it| it.contains_key(name)));
         }
-        prop_assert_eq!(received, told);
+        prop_assert_eq!(received, sent_calls);
     }
 }

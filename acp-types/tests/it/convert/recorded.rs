@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Plays a recording through a chain, and returns the updates of the agent.
 fn play(ends: ProtocolVersion, entries: &[Entry<'_>]) -> (Chain, Vec<Value>) {
     let mut chain = Chain::new(ends);
-    let mut told = Vec::new();
+    let mut updates = Vec::new();
     for entry in entries {
         // Some agents write lines that are no messages.
         let Ok(line) = serde_json::from_slice::<Value>(&entry.bytes) else { continue };
@@ -19,11 +19,11 @@ fn play(ends: ProtocolVersion, entries: &[Entry<'_>]) -> (Chain, Vec<Value>) {
             Direction::Sent => chain.editor(&line),
             _ => {
                 chain.agent(&line);
-                told.extend(updates_of(core::slice::from_ref(&line)));
+                updates.extend(updates_of(core::slice::from_ref(&line)));
             }
         }
     }
-    (chain, told)
+    (chain, updates)
 }
 
 /// What the diagnostics do not name is equal in a recorded session of version 2 after both
@@ -36,9 +36,9 @@ fn recorded_sessions_of_version_2_come_back() {
             continue;
         }
         count += 1;
-        let (mut chain, told) = play(ProtocolVersion::V2, &entries);
+        let (mut chain, updates) = play(ProtocolVersion::V2, &entries);
         let received = without_losses(state_of(&chain.updates()), &chain);
-        assert_eq!(received, without_losses(state_of(&told), &chain), "{name}");
+        assert_eq!(received, without_losses(state_of(&updates), &chain), "{name}");
         assert!(!received.is_empty(), "{name}");
         let [mut editor, link, _] = chain.errors();
         // What the recorded editor sends is not of the bridge.
@@ -79,7 +79,7 @@ fn recorded_sessions_of_version_2_come_back() {
 fn recorded_sessions_of_version_1_come_back() {
     let names = ["opencode-write", "gemini-cli-edit", "crow-cli-text", "cline-edit-reject"];
     for (name, entries) in transcripts().iter().filter(|(name, _)| names.contains(&&**name)) {
-        let (chain, told) = play(ProtocolVersion::V1, entries);
+        let (chain, updates) = play(ProtocolVersion::V1, entries);
         let texts = |updates: &[Value], kind: &str| {
             let chunks = updates.iter().filter(|update| update["sessionUpdate"] == kind);
             chunks
@@ -94,9 +94,9 @@ fn recorded_sessions_of_version_1_come_back() {
         };
         let received = chain.updates();
         for kind in ["agent_message_chunk", "agent_thought_chunk"] {
-            assert_eq!(texts(&received, kind), texts(&told, kind), "{name}");
+            assert_eq!(texts(&received, kind), texts(&updates, kind), "{name}");
         }
-        assert_eq!(statuses(&received), statuses(&told), "{name}");
+        assert_eq!(statuses(&received), statuses(&updates), "{name}");
         for entry in entries.iter().filter(|entry| entry.direction != Direction::Sent) {
             let Ok(line) = serde_json::from_slice::<Value>(&entry.bytes) else { continue };
             if let Some(reason) = line.pointer("/result/stopReason") {

@@ -112,7 +112,7 @@ fn tool_calls_of_a_subagent_are_shown_in_the_session_of_the_editor() {
     assert_eq!(texts, ["```console\n$ u\n```"; 2]);
 }
 
-/// The user of an editor that does not show subagents is asked in the session that the editor
+/// The user of an editor that does not show subagents is call in the session that the editor
 /// shows, with the tool call.
 #[test]
 fn permission_for_a_subagent_is_asked_in_the_session_of_the_editor() {
@@ -128,9 +128,9 @@ fn permission_for_a_subagent_is_asked_in_the_session_of_the_editor() {
             let (editor, ..) = done;
             assert_eq!(editor.len(), announced + 1);
             assert!(editor.iter().all(|line| line["params"]["sessionId"] == "s"), "{editor:?}");
-            let asked = &editor[announced]["params"]["toolCall"];
+            let call = &editor[announced]["params"]["toolCall"];
             let id = json!(format!("{session}/c"));
-            assert_eq!(&asked["toolCallId"], &id);
+            assert_eq!(&call["toolCallId"], &id);
             assert_eq!(&editor[announced]["id"], &json!(7));
             if announced == 1 {
                 let call = updates(&editor)[0];
@@ -145,7 +145,7 @@ fn permission_for_a_subagent_is_asked_in_the_session_of_the_editor() {
     }
 }
 
-/// An editor that shows subagents is asked in the session of the subagent.
+/// An editor that shows subagents is call in the session of the subagent.
 #[test]
 fn permission_for_a_shown_subagent_is_asked_in_its_session() {
     let mut bridge = with_subagents(json!({"subagents": {}}));
@@ -195,11 +195,11 @@ fn questions_of_a_subagent_follow_version_1() {
             linter.handle_line(Direction::Received, line.to_string().as_bytes());
         }
     };
-    let told = |session: &str, update: Value| json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}});
+    let update_line = |session: &str, update: Value| json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}});
     let state = |state: Value| {
         let mut update = state;
         update["sessionUpdate"] = json!("state_update");
-        told("s", update)
+        update_line("s", update)
     };
     pass(
         true,
@@ -220,8 +220,8 @@ fn questions_of_a_subagent_follow_version_1() {
     );
     pass(false, json!({"jsonrpc": "2.0", "id": 2, "result": {"messageId": "u"}}));
     pass(false, state(json!({"state": "running"})));
-    pass(false, told("s", begun("t")));
-    pass(false, told("t", chunk()));
+    pass(false, update_line("s", begun("t")));
+    pass(false, update_line("t", chunk()));
     pass(
         false,
         json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": {
@@ -235,7 +235,7 @@ fn questions_of_a_subagent_follow_version_1() {
     );
     pass(
         false,
-        told(
+        update_line(
             "t",
             json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}),
         ),

@@ -50,7 +50,7 @@ fn message_without_content_is_no_prompt() {
     let mut bridge = v1_editor(json!({}));
     bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}"#);
     outputs(&mut bridge);
-    let mut told = |message: &str, content: Value| {
+    let mut replay = |message: &str, content: Value| {
         let message =
             json!({"sessionUpdate": "user_message", "messageId": message, "content": content});
         let (editor, _, diagnostics) = update(&mut bridge, message);
@@ -59,9 +59,9 @@ fn message_without_content_is_no_prompt() {
             .any(|it| matches!(it, BridgeDiagnostic::Lost(BridgeLoss::PromptMessage, _)));
         (editor.len(), is_lost)
     };
-    assert_eq!(told("empty", json!([])), (0, false));
-    assert_eq!(told("u", json!([{"type": "text", "text": "hi"}])), (0, true));
-    assert_eq!(told("other", json!([{"type": "text", "text": "hi"}])), (1, false));
+    assert_eq!(replay("empty", json!([])), (0, false));
+    assert_eq!(replay("u", json!([{"type": "text", "text": "hi"}])), (0, true));
+    assert_eq!(replay("other", json!([{"type": "text", "text": "hi"}])), (1, false));
 }
 
 /// The end of a turn does not end a prompt that the agent holds, and a turn may end before the
@@ -144,9 +144,9 @@ fn cancellation_withdraws_the_open_questions() {
     bridge.handle_editor_line(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#);
     bridge.handle_agent_line(r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}"#);
     let (editor, ..) = outputs(&mut bridge);
-    let asked = editor.last().unwrap();
-    assert_eq!(&asked["params"]["title"], &json!("c"));
-    assert_eq!(&asked["params"]["subject"]["toolCall"]["toolCallId"], &json!("c"));
+    let question = editor.last().unwrap();
+    assert_eq!(&question["params"]["title"], &json!("c"));
+    assert_eq!(&question["params"]["subject"]["toolCall"]["toolCallId"], &json!("c"));
     bridge.handle_editor_line(
         r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
     );

@@ -1,5 +1,5 @@
 //! Properties of the session state, for any conversation.
-use super::{UpdateV2, Viewed, again, chunk, contents, told_v1, told_v2, v2};
+use super::{SessionView, UpdateV2, again, chunk, contents, told_v1, told_v2, v2};
 use crate::shapes;
 use acp_types::session_state::{Change, Entry, SessionState, StateLimits};
 use jsonrpc_core::wire;
@@ -133,7 +133,10 @@ proptest! {
     #[test]
     fn limits_are_never_exceeded(updates in conversation(), entries in 1..4_usize) {
         let mut limits = StateLimits::default();
-        (limits.entries, limits.names, limits.blocks, limits.changes) = (entries, 1, 1, 3);
+        limits.entries = entries;
+        limits.names = 1;
+        limits.blocks = 1;
+        limits.changes = 3;
         let mut state = SessionState::new(limits);
         for update in updates {
             state.handle(&v2(update));

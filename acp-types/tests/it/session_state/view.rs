@@ -1,6 +1,6 @@
 //! A session as updates of version 2 that create it, from its public contents without terminals.
 use acp_types::session_state::{
-    Entry, Message, MessageKind, Produced, SessionState, ToolCallState,
+    Entry, Message, MessageKind, ProducedContent, SessionState, ToolCallState,
 };
 use acp_types::v2::agent_plan::{PlanUpdate, PlanUpdateContent};
 use acp_types::v2::prompt_lifecycle::{
@@ -14,12 +14,12 @@ pub(crate) struct View {
     pub(crate) updates: Vec<SessionUpdate>,
 }
 
-pub(crate) trait Viewed {
+pub(crate) trait SessionView {
     /// Returns the session as an agent of version 2 would send it.
     fn view_v2(&self) -> View;
 }
 
-impl Viewed for SessionState {
+impl SessionView for SessionState {
     fn view_v2(&self) -> View {
         let mut updates = Vec::new();
         for (number, entry) in self.entries() {
@@ -65,17 +65,20 @@ fn said(number: u64, message: &Message) -> SessionUpdate {
     match message.kind {
         MessageKind::User => {
             let mut update = UserMessage::new(id);
-            (update.content, update.meta) = (content, meta);
+            update.content = content;
+            update.meta = meta;
             SessionUpdate::UserMessage(Box::new(update))
         }
         MessageKind::Agent => {
             let mut update = AgentMessage::new(id);
-            (update.content, update.meta) = (content, meta);
+            update.content = content;
+            update.meta = meta;
             SessionUpdate::AgentMessage(Box::new(update))
         }
         _ => {
             let mut update = AgentThought::new(id);
-            (update.content, update.meta) = (content, meta);
+            update.content = content;
+            update.meta = meta;
             SessionUpdate::AgentThought(Box::new(update))
         }
     }
@@ -87,8 +90,8 @@ fn called(call: &ToolCallState) -> ToolCallUpdate {
         .content
         .iter()
         .map(|produced| match produced {
-            Produced::Content(content) => content.clone(),
-            Produced::Texts(diff) => ToolCallContent::Diff(Box::new(diff.clone().into())),
+            ProducedContent::Content(content) => content.clone(),
+            ProducedContent::Texts(diff) => ToolCallContent::Diff(Box::new(diff.clone().into())),
             other => panic!("{other:?}"),
         })
         .collect();

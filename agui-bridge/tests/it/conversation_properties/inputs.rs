@@ -2,7 +2,7 @@
 use super::*;
 use crate::thread::{failed, opened, permission, raw, read, refused};
 use acp_types::client::{
-    CallError, Received, RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey,
+    CallError, ReceivedValue, RequestKey, SessionEvent, TurnEnd, TurnError, TurnKey,
 };
 use acp_types::v1::elicitation::ElicitationSchema;
 use acp_types::v1::prompt_turn::SessionUpdate;
@@ -273,14 +273,14 @@ impl World {
             }),
             ScriptStep::Update(update) => {
                 let params = json!({"sessionId": "s", "update": update});
-                SessionEvent::Update(Received::new(Update::V1(read(&params)), raw(&params)))
+                SessionEvent::Update(ReceivedValue::new(Update::V1(read(&params)), raw(&params)))
             }
             ScriptStep::UpdateV2(update) => {
                 if is_current && update["sessionUpdate"] == "state_update" {
                     self.works = update["state"] != "idle";
                 }
                 let params = json!({"sessionId": "s", "update": update});
-                SessionEvent::Update(Received::new(Update::V2(read(&params)), raw(&params)))
+                SessionEvent::Update(ReceivedValue::new(Update::V2(read(&params)), raw(&params)))
             }
             ScriptStep::Said => {
                 // A connection gives the updates of a session after it is open.
@@ -324,7 +324,10 @@ impl World {
                 4 => {
                     let idle = json!({"state": "idle", "stopReason": "end_turn"});
                     let end = TurnEnd::V2(Box::new(read(&idle)));
-                    SessionEvent::TurnEnded(TurnKey::new(1), Ok(Received::new(end, raw(&idle))))
+                    SessionEvent::TurnEnded(
+                        TurnKey::new(1),
+                        Ok(ReceivedValue::new(end, raw(&idle))),
+                    )
                 }
                 5 => ended("cancelled"),
                 6 => ended("refusal"),

@@ -4,7 +4,7 @@ use crate::hub::link::Link;
 use crate::hub::new_run::RunStart;
 use crate::hub::records;
 use crate::hub::state::{State, Unavailable};
-use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
+use acp_types::client::{AgentRequest, Diagnostic, ReceivedValue, Reply, RequestKey};
 use acp_types::v1::session_setup::SessionId;
 use agui_bridge::conversation::{Conversation, Notice};
 use agui_bridge::hub::{HubEvent, HubRefused, HubRunEvent, HubRunOutput};
@@ -141,7 +141,7 @@ impl State {
         link: Option<&mut Link>,
         thread: Option<String>,
         key: RequestKey,
-        request: &Received<AgentRequest>,
+        request: &ReceivedValue<AgentRequest>,
     ) {
         let method = request.value.method();
         let params = request.raw.as_ref();

@@ -5,7 +5,7 @@ use crate::hub::state::Unavailable;
 use crate::hub::state::{LOST, SharedHub, State};
 use crate::hub::variables::Variables;
 use acp_types::client::{
-    AgentResponse, Call, CallError, CallKey, CloseReason, Initialized, Received,
+    AgentResponse, Call, CallError, CallKey, CloseReason, Initialization, ReceivedValue,
 };
 use agui_bridge::Failure;
 use host::transport::Address;
@@ -40,7 +40,7 @@ pub struct LoginState {
 
 impl AgentConnection {
     /// Connects to the agent, and returns its answer to `initialize`.
-    pub async fn initialized(&self) -> Result<Box<Initialized>, Unavailable> {
+    pub async fn initialized(&self) -> Result<Box<Initialization>, Unavailable> {
         let (reply, initialized) = oneshot::channel();
         {
             let mut state = self.shared.lock();
@@ -60,7 +60,7 @@ impl AgentConnection {
     }
 
     /// Returns the agent's response to `initialize`, if the agent runs.
-    pub fn known(&self) -> Option<Initialized> {
+    pub fn known(&self) -> Option<Initialization> {
         self.shared.lock().initialized().cloned()
     }
 
@@ -79,7 +79,7 @@ impl AgentConnection {
     ///
     /// # Errors
     /// The agent refuses, does not respond in time, or is not running.
-    pub async fn call(&self, call: Call) -> Result<Box<Received<AgentResponse>>, CallError> {
+    pub async fn call(&self, call: Call) -> Result<Box<ReceivedValue<AgentResponse>>, CallError> {
         let closed = || CallError::Closed(CloseReason::ClientClosed);
         let (reply, ended) = oneshot::channel();
         let key = {
@@ -140,7 +140,7 @@ impl AgentConnection {
 
 impl State {
     /// Returns the response to `initialize` of the agent that runs.
-    fn initialized(&self) -> Option<&Initialized> {
+    fn initialized(&self) -> Option<&Initialization> {
         self.hub.initialized().filter(|_| self.hub.is_connected())
     }
 }

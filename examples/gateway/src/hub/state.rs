@@ -4,7 +4,9 @@ use crate::hub::records;
 use crate::hub::thread::{OpenRun, ThreadState};
 use crate::hub::variables::Variables;
 use crate::tools::FromServer;
-use acp_types::client::{self, AgentResponse, Call, CallError, CallKey, Initialized, Received};
+use acp_types::client::{
+    self, AgentResponse, Call, CallError, CallKey, Initialization, ReceivedValue,
+};
 use acp_types::v1::authentication::AuthenticateRequest;
 use agui_bridge::conversation::Acceptance;
 use agui_bridge::hub::Hub;
@@ -15,10 +17,10 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 /// Receives the end of a call of the program.
-pub(crate) type CallReply = oneshot::Sender<Result<Box<Received<AgentResponse>>, CallError>>;
+pub(crate) type CallReply = oneshot::Sender<Result<Box<ReceivedValue<AgentResponse>>, CallError>>;
 
 /// A caller that waits for the agent's answer to `initialize`.
-pub(crate) type Waiting = oneshot::Sender<Result<Box<Initialized>, Unavailable>>;
+pub(crate) type Waiting = oneshot::Sender<Result<Box<Initialization>, Unavailable>>;
 
 /// The agent cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use crate::login::callback_sites::CallbackSites;
 use crate::login::error::LoginError;
 use crate::login::method::{Kind, Method, methods};
 use crate::tools::Offered;
-use acp_types::client::{AgentResponse, Call, InitializeResponse, Initialized};
+use acp_types::client::{AgentResponse, Call, Initialization, InitializeResponse};
 use acp_types::v1::authentication::{
     AuthState, AuthStatusRequest, AuthStatusResponse, LogoutRequest,
 };
@@ -144,7 +144,7 @@ impl LoginAgent {
     }
 
     /// Connects to the agent of a user, and returns its methods.
-    async fn methods(&self, user: &str) -> Result<(Box<Initialized>, Vec<Method>), LoginError> {
+    async fn methods(&self, user: &str) -> Result<(Box<Initialization>, Vec<Method>), LoginError> {
         let connection = self.connection(user).await?;
         let initialized = connection.initialized().await;
         let initialized = initialized.map_err(|why| LoginError::Unavailable(why.to_string()))?;
@@ -340,7 +340,7 @@ fn status_of(response: AgentResponse) -> Option<AuthStatusResponse> {
 }
 
 /// Returns whether the agent supports `logout` and `auth/status`.
-fn abilities(initialized: &Initialized) -> (bool, bool) {
+fn abilities(initialized: &Initialization) -> (bool, bool) {
     match &initialized.response.value {
         InitializeResponse::V1(response) => {
             let auth = response.agent_capabilities.as_ref().and_then(|it| it.auth.as_ref());

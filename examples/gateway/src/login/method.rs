@@ -1,7 +1,7 @@
 //! Authentication methods of an agent, and what a user does for each.
 use crate::hub::{AgentCommand, Variables};
 use crate::login::error::LoginError;
-use acp_types::client::{AuthMethods, Initialized};
+use acp_types::client::{AuthMethods, Initialization};
 use acp_types::v1::session_setup::EnvVariable;
 use agui_bridge::excerpt;
 use host::catalog::Agent;
@@ -116,7 +116,7 @@ fn yes() -> bool {
 /// Returns the methods of an agent. `command` is that of an agent on this machine; `known` is its
 /// entry of the catalogue, which knows the variables of methods that do not declare them.
 pub(crate) fn methods(
-    initialized: &Initialized,
+    initialized: &Initialization,
     command: Option<&AgentCommand>,
     known: Option<&Agent>,
 ) -> Vec<Method> {

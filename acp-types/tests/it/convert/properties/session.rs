@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 pub(super) struct Session {
     pub(super) chain: Chain,
     /// Updates of the agent.
-    pub(super) told: Vec<Value>,
+    pub(super) updates: Vec<Value>,
     names: Names,
     /// The numbers in `_meta` of the notifications with these updates.
     pub(super) numbered: Vec<(u64, Value)>,
@@ -24,7 +24,7 @@ impl Session {
     pub(super) fn new() -> Self {
         Self {
             chain: opened_v2(),
-            told: Vec::new(),
+            updates: Vec::new(),
             names: Names::default(),
             numbered: Vec::new(),
             prompts: Vec::new(),
@@ -48,7 +48,7 @@ impl Session {
             self.numbered.push((number, update.clone()));
         }
         self.chain.agent(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
-        self.told.push(self.names.named(update, false, false));
+        self.updates.push(self.names.named(update, false, false));
     }
 
     pub(super) fn take(&mut self, step: Step) {
@@ -75,7 +75,7 @@ impl Session {
                     call = self.names.named(call, true, false);
                     call.as_object_mut().unwrap().remove("type");
                     call["sessionUpdate"] = json!("tool_call_update");
-                    self.told.push(call);
+                    self.updates.push(call);
                 }
                 self.chain.agent(&json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": question}));
                 self.questions.push(id);
@@ -96,8 +96,8 @@ impl Session {
             Step::Mode(mode) => {
                 let id = json!(format!("m{}", self.number()));
                 self.chain.editor(&json!({"jsonrpc": "2.0", "id": id, "method": "session/set_config_option", "params": {"sessionId": "s", "configId": "style", "type": "id", "value": mode}}));
-                let asked = self.chain.to_agent.iter().any(|line| line["id"] == id);
-                assert!(asked, "the agent has the request");
+                let has_request = self.chain.to_agent.iter().any(|line| line["id"] == id);
+                assert!(has_request, "the agent has the request");
                 let option = json!({
                     "configId": "style", "name": "Style", "category": "mode", "type": "select", "currentValue": mode,
                     "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}],
@@ -123,12 +123,12 @@ impl Session {
 
     fn insert(&mut self, is_early: bool, is_whole: bool) {
         let number = self.number();
-        let asked: BTreeSet<_> =
+        let requested: BTreeSet<_> =
             self.chain.to_agent.iter().map(|line| line["id"].to_string()).collect();
         let waiting = self
             .prompts
             .iter_mut()
-            .find(|(id, _, is_in)| !is_in && asked.contains(&id.to_string()));
+            .find(|(id, _, is_in)| !is_in && requested.contains(&id.to_string()));
         let Some((id, text, is_in)) = waiting else { return };
         *is_in = true;
         let id = id.clone();
@@ -168,14 +168,14 @@ impl Session {
             }
             None => json!({"outcome": "cancelled"}),
         };
-        let asked = self
+        let requests = self
             .chain
             .to_editor
             .iter()
             .filter(|line| line["id"] == id && line.get("method").is_some());
-        let asked: Vec<_> = asked.cloned().collect();
-        let [asked] = &asked[..] else { panic!("not one request") };
-        assert_eq!(asked["params"]["options"][0]["optionId"], "y");
+        let requests: Vec<_> = requests.cloned().collect();
+        let [request] = &requests[..] else { panic!("not one request") };
+        assert_eq!(request["params"]["options"][0]["optionId"], "y");
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": outcome}});
         self.chain.editor(&answer);
         let answers = self.chain.to_agent.iter().filter(|line| line["id"] == id);
@@ -196,7 +196,8 @@ impl Session {
         if has_usage {
             state["usage"] = json!({"totalTokens": 3, "inputTokens": 1, "outputTokens": 2});
         }
-        (self.is_running, self.is_cancelled) = (false, false);
+        self.is_running = false;
+        self.is_cancelled = false;
         self.tell(state);
         self.names.end_turn();
     }
@@ -205,9 +206,9 @@ impl Session {
     pub(super) fn finish(&mut self) {
         for _ in 0..=self.prompts.len() {
             while self.prompts.iter().any(|(_, _, is_in)| !is_in) {
-                let before = self.told.len();
+                let before = self.updates.len();
                 self.insert(true, false);
-                if before == self.told.len() {
+                if before == self.updates.len() {
                     break;
                 }
             }

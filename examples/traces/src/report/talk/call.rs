@@ -5,7 +5,7 @@ use super::super::look::Look;
 use super::super::session::{Kind, Session, Span};
 use super::super::text::{escaped, span_of_time};
 use super::MAX_LABEL;
-use acp_types::session_state::{Produced, ToolCallState};
+use acp_types::session_state::{ProducedContent, ToolCallState};
 use acp_types::v2::content::{ContentBlock, EmbeddedResourceResource};
 use acp_types::v2::tool_calls::{ToolCallContent, ToolKind};
 use core::fmt::{self, Write};
@@ -83,20 +83,20 @@ impl<'a> Calls<'a> {
         }
         for produced in &call.content {
             match produced {
-                Produced::Content(ToolCallContent::Content(content)) => {
+                ProducedContent::Content(ToolCallContent::Content(content)) => {
                     self.part(page, "Output", &shown_block(&content.content))?;
                 }
-                Produced::Content(ToolCallContent::Diff(diff)) => {
+                ProducedContent::Content(ToolCallContent::Diff(diff)) => {
                     let patch = diff.patch.as_ref().map(|patch| patch.text.as_str());
                     self.change(page, "Change", patch.unwrap_or_default())?;
                 }
-                Produced::Content(ToolCallContent::Terminal(terminal)) => {
+                ProducedContent::Content(ToolCallContent::Terminal(terminal)) => {
                     let state = talk.state.terminal(terminal.terminal_id.as_str());
                     if let Some(state) = state.filter(|state| !state.output.is_empty()) {
                         self.part(page, "Terminal", &String::from_utf8_lossy(&state.output))?;
                     }
                 }
-                Produced::Texts(diff) => {
+                ProducedContent::Texts(diff) => {
                     let old = diff.old_text.as_deref().unwrap_or_default();
                     self.change(page, diff.path.as_str(), &difference(old, &diff.new_text))?;
                 }
@@ -105,7 +105,7 @@ impl<'a> Calls<'a> {
         }
         // Some agents report output in places that only the extractors of the span know.
         let is_only_terminal = call.content.iter().all(|produced| {
-            matches!(produced, Produced::Content(ToolCallContent::Terminal(it))
+            matches!(produced, ProducedContent::Content(ToolCallContent::Terminal(it))
                 if talk.state.terminal(it.terminal_id.as_str()).is_none_or(|it| it.output.is_empty()))
         });
         let result = span.and_then(|span| span.text(keys::GEN_AI_TOOL_CALL_RESULT));

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 /// [`capabilities`](mod@crate::capabilities).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Open {
+pub enum SessionSetupRequest {
     /// `session/new`, version 1.
     New(Box<v1::session_setup::NewSessionRequest>),
     /// `session/load`, version 1.
@@ -27,7 +27,7 @@ pub enum Open {
 
 macro_rules! open_from {
     ($($Request:ty => $Variant:ident,)+) => { $(
-        impl From<$Request> for Open {
+        impl From<$Request> for SessionSetupRequest {
             fn from(request: $Request) -> Self {
                 Self::$Variant(Box::new(request))
             }

@@ -1,7 +1,7 @@
 //! Unpolled events of a session or of the connection, and kept updates.
 use super::{
-    AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, Initialized,
-    NewSessionResponse, Received, RequestKey, TurnEnd, TurnError, TurnKey,
+    AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, Initialization,
+    NewSessionResponse, ReceivedValue, RequestKey, TurnEnd, TurnError, TurnKey,
 };
 use crate::endpoint;
 use crate::inbox::{Inbox, Room, Weigh};
@@ -14,28 +14,35 @@ use jsonrpc_core::wire::Raw;
 /// An event that was not polled. Updates are decoded when polled, so a dropped update costs no more
 /// than its text.
 #[derive(Debug)]
-pub(crate) enum Waiting {
-    Initialized(Box<Initialized>),
-    CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
-    Opened { response: Box<Received<NewSessionResponse>>, session_id: SessionId, replay: Kept },
+pub(crate) enum PendingEvent {
+    Initialized(Box<Initialization>),
+    CallEnded(CallKey, Result<Box<ReceivedValue<AgentResponse>>, CallError>),
+    Opened {
+        response: Box<ReceivedValue<NewSessionResponse>>,
+        session_id: SessionId,
+        replay: RetainedUpdates,
+    },
     Refused(CallError),
     Update(Raw),
-    Request(RequestKey, Box<Received<AgentRequest>>),
+    Request(RequestKey, Box<ReceivedValue<AgentRequest>>),
     Withdrawn(RequestKey),
-    Notification(Box<Received<AgentNotification>>),
-    PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
-    TurnEnded(TurnKey, Result<Box<Received<TurnEnd>>, TurnError>),
+    Notification(Box<ReceivedValue<AgentNotification>>),
+    PromptAccepted(TurnKey, Box<ReceivedValue<v2::prompt_lifecycle::PromptResponse>>),
+    TurnEnded(TurnKey, Result<Box<ReceivedValue<TurnEnd>>, TurnError>),
 }
 
-impl endpoint::Event for Waiting {
+impl endpoint::Event for PendingEvent {
     type Response = AgentResponse;
 
-    fn call_ended(key: CallKey, outcome: Result<Box<Received<AgentResponse>>, CallError>) -> Self {
+    fn call_ended(
+        key: CallKey,
+        outcome: Result<Box<ReceivedValue<AgentResponse>>, CallError>,
+    ) -> Self {
         Self::CallEnded(key, outcome)
     }
 }
 
-impl Weigh for Waiting {
+impl Weigh for PendingEvent {
     fn droppable(&self) -> Option<usize> {
         match self {
             Self::Update(raw) => Some(raw.as_str().len()),
@@ -52,10 +59,10 @@ impl Weigh for Waiting {
     }
 }
 
-impl Inbox<Waiting> {
+impl Inbox<PendingEvent> {
     /// Returns the number of dropped events, once; not before the session is known to be open.
     pub(super) fn take_dropped_of_session(&mut self) -> Option<u64> {
-        if matches!(self.waiting.front(), Some(Waiting::Opened { .. })) {
+        if matches!(self.waiting.front(), Some(PendingEvent::Opened { .. })) {
             return None;
         }
         self.take_dropped()
@@ -63,27 +70,35 @@ impl Inbox<Waiting> {
 
     /// Removes a request that was not polled, and returns whether it existed.
     pub(super) fn remove_request(&mut self, key: RequestKey) -> bool {
-        self.remove(|event| matches!(event, Waiting::Request(other, _) if *other == key))
+        self.remove(|event| matches!(event, PendingEvent::Request(other, _) if *other == key))
     }
 
     /// Removes all events except ends.
     pub(super) fn keep_ends(&mut self) {
         self.waiting.retain(|event| {
-            matches!(event, Waiting::Opened { .. } | Waiting::Refused(_) | Waiting::TurnEnded(..))
+            matches!(
+                event,
+                PendingEvent::Opened { .. }
+                    | PendingEvent::Refused(_)
+                    | PendingEvent::TurnEnded(..)
+            )
         });
-        (self.droppable, self.bytes, self.firm, self.dropped) = (0, 0, 0, 0);
+        self.droppable = 0;
+        self.bytes = 0;
+        self.firm = 0;
+        self.dropped = 0;
     }
 }
 
 /// Updates that are kept for later; the newest within limits.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct RetainedUpdates {
     updates: VecDeque<Raw>,
     bytes: usize,
     left_out: u64,
 }
 
-impl Kept {
+impl RetainedUpdates {
     pub(super) fn push(&mut self, update: Raw, room: Room) {
         self.bytes += update.as_str().len();
         self.updates.push_back(update);
@@ -108,14 +123,14 @@ impl Kept {
 #[derive(Debug)]
 pub(super) struct Replay {
     pub(super) session: SessionId,
-    kept: Kept,
+    kept: RetainedUpdates,
     /// Version 2: updates after the end of the replay, if the agent has reported it.
-    later: Option<Kept>,
+    later: Option<RetainedUpdates>,
 }
 
 impl Replay {
     pub(super) fn new(session: SessionId) -> Self {
-        Self { session, kept: Kept::default(), later: None }
+        Self { session, kept: RetainedUpdates::default(), later: None }
     }
 
     pub(super) fn push(&mut self, update: Raw, room: Room) {
@@ -128,7 +143,7 @@ impl Replay {
     }
 
     /// Returns the history, and the updates after it.
-    pub(super) fn into_parts(self) -> (Kept, Kept) {
+    pub(super) fn into_parts(self) -> (RetainedUpdates, RetainedUpdates) {
         (self.kept, self.later.unwrap_or_default())
     }
 }

@@ -9,15 +9,15 @@ use core::borrow::Borrow;
 /// A map, ordered by key. Large values are boxed by the caller, since an insertion moves the later
 /// entries.
 #[derive(Clone, Debug)]
-pub(crate) struct Ordered<K, V>(Vec<(K, V)>);
+pub(crate) struct SortedMap<K, V>(Vec<(K, V)>);
 
-impl<K, V> Default for Ordered<K, V> {
+impl<K, V> Default for SortedMap<K, V> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<K: Ord, V> Ordered<K, V> {
+impl<K: Ord, V> SortedMap<K, V> {
     /// Returns the position of a key, or the position at which it belongs.
     fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
     where
@@ -97,7 +97,7 @@ impl<K: Ord, V> Ordered<K, V> {
 }
 
 #[cfg(feature = "convert")]
-impl<K: Ord, V> Ordered<K, V> {
+impl<K: Ord, V> SortedMap<K, V> {
     /// Returns the value of a key, after inserting a missing entry.
     #[expect(clippy::indexing_slicing, reason = "the index is that of an entry")]
     pub(crate) fn get_or_insert_with<Q: Ord + ?Sized>(
@@ -118,7 +118,7 @@ impl<K: Ord, V> Ordered<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use super::Ordered;
+    use super::SortedMap;
     use alloc::collections::BTreeMap;
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -127,7 +127,7 @@ mod tests {
         /// A map agrees with a B-tree after any insertions and removals.
         #[test]
         fn behaves_as_a_tree(steps in prop::collection::vec((0..20_u8, any::<Option<u16>>()), 0..60)) {
-            let mut map = Ordered::default();
+            let mut map = SortedMap::default();
             let mut tree = BTreeMap::new();
             for (key, value) in steps {
                 match value {

@@ -5,21 +5,21 @@ use jsonrpc_core::wire::Raw;
 
 /// The fingerprint of content: its length, and a hash. The size of chunks does not change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct ContentFingerprint {
     length: u64,
     hash: u64,
     /// Number of times that the message began anew.
     pub(super) revision: u32,
 }
 
-impl Default for Sent {
+impl Default for ContentFingerprint {
     fn default() -> Self {
         // Spec: FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/
         Self { length: 0, hash: 0xcbf2_9ce4_8422_2325, revision: 0 }
     }
 }
 
-impl Sent {
+impl ContentFingerprint {
     /// Returns an empty fingerprint, for the content that replaces this one.
     pub(super) fn revised(&self) -> Self {
         Self { revision: self.revision.saturating_add(1), ..Self::default() }
@@ -46,14 +46,14 @@ impl Sent {
 
     /// Returns the part of `content` after what was sent; `None` if it begins otherwise.
     pub(super) fn rest(&self, content: &[ContentBlock]) -> Option<Vec<ContentBlock>> {
-        let mut seen = Self { revision: self.revision, ..Self::default() };
+        let mut head = Self { revision: self.revision, ..Self::default() };
         for (index, block) in content.iter().enumerate() {
-            if seen == *self {
+            if head == *self {
                 return Some(content.get(index..)?.to_vec());
             }
-            let before = seen;
-            seen.push(block);
-            if seen.length <= self.length {
+            let before = head;
+            head.push(block);
+            if head.length <= self.length {
                 continue;
             }
             let at = usize::try_from(self.length - before.length).ok()?;
@@ -67,7 +67,7 @@ impl Sent {
             let after = content.get(index + 1..)?.iter().cloned();
             return (prefix == *self).then(|| rest.chain(after).collect());
         }
-        (seen == *self).then(Vec::new)
+        (head == *self).then(Vec::new)
     }
 }
 
