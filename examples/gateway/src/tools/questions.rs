@@ -230,14 +230,14 @@ impl Questions {
                 .map_err(|error| ResumeError("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session).or_default().push((key.to_owned(), Outcome::Value(answer)));
         }
-        let mut came = Vec::new();
+        let mut states = Vec::new();
         let mut has_lost = false;
         for (session, answers) in sessions {
             let record = self.store.load(session).await.ok().flatten();
             if record.is_none() && !has_lost {
                 let lost = self.lost_calls(input, principal).await;
                 has_lost = !lost.is_empty();
-                came.extend(lost.into_iter().map(|id| (id, CallState::Done(Err(LOST.into())))));
+                states.extend(lost.into_iter().map(|id| (id, CallState::Done(Err(LOST.into())))));
             }
             if record.is_none() && has_lost {
                 continue;
@@ -258,10 +258,10 @@ impl Questions {
                 return Err(ResumeError("INTERRUPT_EXPIRED", message));
             }
             let call_id = record.call_id.as_str();
-            let called = self.sampled(turn, tool, principal, call_id, session, model).await;
-            came.push((call_id.into(), called));
+            let state = self.sampled(turn, tool, principal, call_id, session, model).await;
+            states.push((call_id.into(), state));
         }
-        Ok(came)
+        Ok(states)
     }
 
     /// The calls in the history of a run that have neither a result nor a session: the session was
@@ -269,8 +269,8 @@ impl Questions {
     async fn lost_calls(&self, input: &RunAgentInput, principal: &str) -> Vec<ToolCallId> {
         let active = self.host.active().await.unwrap_or_default();
         let is_kept = |id: &ToolCallId| {
-            let own = active.iter().filter(|record| record.principal == principal);
-            own.into_iter().any(|record| record.call_id == id.as_str())
+            let mut records = active.iter().filter(|record| record.principal == principal);
+            records.any(|record| record.call_id == id.as_str())
         };
         let mut open = open_calls(input, |name| self.has(name));
         open.retain(|id| !is_kept(id));
@@ -284,8 +284,8 @@ impl Questions {
     pub async fn sessions(&self, principal: &str) -> Result<Vec<Value>, SessionError> {
         self.host.sweep().await?;
         let active = self.host.active().await?;
-        let own = active.into_iter().filter(|record| record.principal == principal);
-        let shown = own.map(|record| {
+        let records = active.into_iter().filter(|record| record.principal == principal);
+        let shown = records.map(|record| {
             json!({
                 "sessionId": record.id,
                 "callId": record.call_id,
