@@ -2,9 +2,9 @@
 //!
 //! | event | effect |
 //! |---|---|
-//! | the editor closed its end | the agent's input is closed; SIGTERM after the grace, SIGKILL after [`KILL_AFTER`] |
+//! | the editor closed the input, or stopped reading | the agent's input is closed; SIGTERM after the grace, SIGKILL after [`KILL_AFTER`] |
 //! | SIGTERM, SIGINT or SIGHUP | the agent gets the same signal; SIGKILL after [`KILL_AFTER`] |
-//! | the agent exited | its output is forwarded to its end, for at least [`DRAIN`] |
+//! | the agent exited | its output is forwarded to its end, or until it is silent for [`DRAIN`]; for [`DRAIN`] after a signal, or if the editor does not read |
 //!
 //! Signals go to the agent's whole process group, or job. The rest of the group gets SIGKILL at the
 //! end of the session.
@@ -22,8 +22,10 @@ pub(crate) const DRAIN: Duration = Duration::from_millis(250);
 /// Input of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The editor closed this program's input, or stopped reading its output.
-    EditorClosed,
+    /// The editor closed this program's input. It may still read.
+    InputEnded,
+    /// The editor stopped reading this program's output.
+    EditorGone,
     /// This program got a signal.
     Signal(Signal),
     /// The agent exited, with this status.
@@ -49,8 +51,12 @@ pub(crate) struct Shutdown {
     to_forward: Option<Signal>,
     next: Option<(Instant, Step)>,
     exited: Option<(Instant, i32)>,
+    /// The progress of the agent's output after its exit, and the time of its last change.
+    silent: Option<(u64, Instant)>,
     output_ended: bool,
     is_wanted: bool,
+    /// Whether nobody waits for the rest of the agent's output.
+    is_unread: bool,
 }
 
 /// The next step against an agent that does not end.
@@ -69,14 +75,17 @@ impl Shutdown {
             to_forward: None,
             next: None,
             exited: None,
+            silent: None,
             output_ended: false,
             is_wanted: false,
+            is_unread: false,
         }
     }
 
     pub(crate) fn handle(&mut self, event: Event, now: Instant) {
         match event {
-            Event::EditorClosed => {
+            Event::InputEnded | Event::EditorGone => {
+                self.is_unread |= event == Event::EditorGone;
                 if !self.is_wanted {
                     self.next = now.checked_add(self.grace).map(|at| (at, Step::Terminate));
                 }
@@ -86,6 +95,7 @@ impl Shutdown {
                 self.to_forward = Some(signal);
                 self.next = Some((now + KILL_AFTER, Step::Kill));
                 self.is_wanted = true;
+                self.is_unread = true;
             }
             Event::AgentExited(status) => self.exited = Some((now, status)),
             Event::OutputEnded => self.output_ended = true,
@@ -94,12 +104,18 @@ impl Shutdown {
 
     /// Returns the next action at this time.
     ///
-    /// `holding`: bytes for the editor were read but not yet written. They delay the end, unless
-    /// the end was requested by a signal or the editor has gone.
-    pub(crate) fn poll(&mut self, now: Instant, holding: bool) -> Option<Action> {
+    /// `progress` is the [number](super::pass::Progress::count) of reads and writes of the agent's
+    /// output.
+    pub(crate) fn poll(&mut self, now: Instant, progress: u64) -> Option<Action> {
         if let Some((at, status)) = self.exited {
-            let drained = now >= at + DRAIN && (self.is_wanted || !holding);
-            return (self.output_ended || drained).then_some(Action::Finish(status));
+            let (_, since) = *self.silent.insert(match self.silent {
+                Some((earlier, since)) if earlier == progress => (earlier, since),
+                _ => (progress, now),
+            });
+            let is_holding = progress % 2 == 1;
+            let is_silent = now >= since + DRAIN && !is_holding;
+            let is_over = if self.is_unread { now >= at + DRAIN } else { is_silent };
+            return (self.output_ended || is_over).then_some(Action::Finish(status));
         }
         if let Some(signal) = self.to_forward.take() {
             return Some(Action::Signal(signal));
@@ -141,8 +157,15 @@ mod tests {
         Duration::from_secs_f64(seconds)
     }
 
-    /// Runs the machine along a time line, and polls it at its timeouts.
-    fn run(events: &[(f64, Event)], holding: bool) -> Vec<(f64, Action)> {
+    /// Progress of an output with nothing to forward.
+    const NOTHING: fn(f64) -> u64 = |_| 4;
+
+    /// Progress of an output that the editor does not read.
+    const HELD: fn(f64) -> u64 = |_| 5;
+
+    /// Runs the machine along a time line, and polls it at its timeouts. `progress` has the progress
+    /// of the output by the time.
+    fn run(events: &[(f64, Event)], progress: fn(f64) -> u64) -> Vec<(f64, Action)> {
         let start = Instant::now();
         let mut ending = Shutdown::new(GRACE);
         let mut happened = Vec::new();
@@ -152,8 +175,9 @@ mod tests {
             while let Some((_, event)) = events.next_if(|(at, _)| start + seconds(*at) <= now) {
                 ending.handle(*event, now);
             }
-            while let Some(action) = ending.poll(now, holding) {
-                happened.push((now.duration_since(start).as_secs_f64(), action));
+            let passed = now.duration_since(start).as_secs_f64();
+            while let Some(action) = ending.poll(now, progress(passed)) {
+                happened.push((passed, action));
                 if matches!(action, Action::Finish(_)) {
                     return happened;
                 }
@@ -168,8 +192,8 @@ mod tests {
     #[test]
     fn agent_that_ends_with_its_input_gets_no_signal() {
         let events =
-            [(1.0, Event::EditorClosed), (4.5, Event::OutputEnded), (4.5, Event::AgentExited(3))];
-        assert_eq!(run(&events, false), [(4.5, Action::Finish(3))]);
+            [(1.0, Event::InputEnded), (4.5, Event::OutputEnded), (4.5, Event::AgentExited(3))];
+        assert_eq!(run(&events, NOTHING), [(4.5, Action::Finish(3))]);
     }
 
     #[test]
@@ -179,7 +203,7 @@ mod tests {
             (8.0, Action::Signal(Signal::Kill)),
             (10.0, Action::Finish(137)),
         ];
-        assert_eq!(run(&[(1.0, Event::EditorClosed)], false), expected);
+        assert_eq!(run(&[(1.0, Event::InputEnded)], NOTHING), expected);
     }
 
     #[test]
@@ -187,7 +211,7 @@ mod tests {
         let events = [
             (1.0, Event::Signal(Signal::Interrupt)),
             (1.5, Event::Signal(Signal::Terminate)),
-            (1.5, Event::EditorClosed),
+            (1.5, Event::InputEnded),
         ];
         let expected = [
             (1.0, Action::Signal(Signal::Interrupt)),
@@ -195,23 +219,41 @@ mod tests {
             (3.5, Action::Signal(Signal::Kill)),
             (5.5, Action::Finish(137)),
         ];
-        assert_eq!(run(&events, false), expected);
+        assert_eq!(run(&events, NOTHING), expected);
     }
 
     #[test]
     fn process_that_holds_the_output_delays_the_end_briefly() {
-        assert_eq!(run(&[(1.0, Event::AgentExited(0))], false), [(1.25, Action::Finish(0))]);
+        assert_eq!(run(&[(1.0, Event::AgentExited(0))], NOTHING), [(1.25, Action::Finish(0))]);
     }
 
     #[test]
     fn slow_editor_gets_all_output() {
         let events = [(1.0, Event::AgentExited(0)), (2.1, Event::OutputEnded)];
-        assert_eq!(run(&events, true), [(2.1, Action::Finish(0))]);
+        assert_eq!(run(&events, HELD), [(2.1, Action::Finish(0))]);
     }
 
     #[test]
-    fn closed_editor_does_not_delay_the_end() {
-        let events = [(1.0, Event::EditorClosed), (2.0, Event::AgentExited(0))];
-        assert_eq!(run(&events, true), [(2.25, Action::Finish(0))]);
+    fn editor_that_closed_the_input_gets_all_output() {
+        let events =
+            [(1.0, Event::InputEnded), (2.0, Event::AgentExited(0)), (4.0, Event::OutputEnded)];
+        assert_eq!(run(&events, HELD), [(4.0, Action::Finish(0))]);
+    }
+
+    #[test]
+    fn output_that_goes_on_is_forwarded() {
+        let until_three = |passed: f64| if passed < 3.0 { (passed * 20.0) as u64 * 2 } else { 120 };
+        let finished = run(&[(1.0, Event::AgentExited(0))], until_three);
+        let [(at, Action::Finish(0))] = finished[..] else { panic!("{finished:?}") };
+        assert!((3.2..3.4).contains(&at), "{at}");
+    }
+
+    #[test]
+    fn editor_that_does_not_read_does_not_delay_the_end() {
+        for gone in [Event::EditorGone, Event::Signal(Signal::Terminate)] {
+            let events = [(1.0, gone), (2.0, Event::AgentExited(0))];
+            let finished = run(&events, HELD);
+            assert_eq!(finished.last(), Some(&(2.25, Action::Finish(0))), "{gone:?}");
+        }
     }
 }

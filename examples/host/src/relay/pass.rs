@@ -4,7 +4,7 @@ use super::insertion::{InputEnd, LineInserter, Observer};
 use super::tap::{BufferPrefix, Tap};
 use super::whole_write::{wait, write};
 use crate::system::{End, Ready, widen};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use jsonrpc_core::transcript::Direction;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -54,17 +54,31 @@ impl<'a> PassMode<'a> {
     }
 }
 
+/// The number of reads and writes of a relay.
+#[derive(Debug, Default)]
+pub(crate) struct Progress(AtomicU64);
+
+impl Progress {
+    fn advance(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Returns the number. It is odd while bytes were read but not yet written.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
 /// Forwards all of `source` to `sink`, each read in one write. The tap gets the bytes before the
 /// write, so that a response to them follows them in the tap.
 ///
-/// `holding` is true while bytes were read but not yet written.
 pub(crate) fn relay(
     mut source: impl Read + End,
     mut sink: impl Write + End,
     mut before: PassMode<'_>,
-    holding: &AtomicBool,
+    progress: &Progress,
 ) -> RelayEnd {
-    let ended = relay_each(&mut source, &mut sink, &mut before, holding);
+    let ended = relay_each(&mut source, &mut sink, &mut before, progress);
     if let PassMode::Insert(lines) = &mut before
         && ended == RelayEnd::Source
         && lines.forward_rest(Instant::now(), &mut sink).is_err()
@@ -78,7 +92,7 @@ fn relay_each(
     source: &mut (impl Read + End),
     sink: &mut (impl Write + End),
     before: &mut PassMode<'_>,
-    holding: &AtomicBool,
+    progress: &Progress,
 ) -> RelayEnd {
     let mut buffers = Buffers::default();
     let mut are_wide = false;
@@ -101,7 +115,7 @@ fn relay_each(
         let at = Instant::now();
         let passing = BufferPrefix { buffer: &buffers.next, length };
         let bytes = passing.bytes();
-        holding.store(true, Ordering::SeqCst);
+        progress.advance();
         let written = match before {
             PassMode::Copy(direction, tap) => {
                 // The tap first: a response must not precede its request in the tap.
@@ -115,7 +129,7 @@ fn relay_each(
             PassMode::Insert(lines) => lines.forward(at, bytes, sink),
             PassMode::Pass => write(sink, bytes),
         };
-        holding.store(false, Ordering::SeqCst);
+        progress.advance();
         if written.is_err() {
             return RelayEnd::Sink;
         }
@@ -221,8 +235,8 @@ mod tests {
         drop(feed);
         let file = File::open("/dev/null").unwrap();
         let mut sink = Sink { tap: &tap, file, written: Vec::new() };
-        let holding = AtomicBool::new(false);
-        let ended = relay(source, &mut sink, PassMode::Copy(Direction::Sent, &tap), &holding);
+        let before = PassMode::Copy(Direction::Sent, &tap);
+        let ended = relay(source, &mut sink, before, &Progress::default());
         assert_eq!(ended, RelayEnd::Source);
         assert_eq!(sink.written, b"{}\n");
         tap.close();
@@ -274,7 +288,7 @@ mod tests {
             let expected = if given == CHUNK { before.max(widest) } else { before };
             feed.write_all(&vec![7; given]).unwrap();
             let relayed =
-                std::thread::spawn(|| relay(source, sink, PassMode::Pass, &AtomicBool::new(false)));
+                std::thread::spawn(|| relay(source, sink, PassMode::Pass, &Progress::default()));
             result.read_exact(&mut vec![0; given]).unwrap();
             assert_eq!(held(&feed), expected, "{given} {made_for}");
             assert_eq!(held(&result), expected, "{given} {made_for}");
@@ -297,7 +311,7 @@ mod tests {
         let expected = given.clone();
         let before = PassMode::Copy(Direction::Received, &tap);
         let ended = std::thread::scope(|threads| {
-            let ended = threads.spawn(|| relay(source, sink, before, &AtomicBool::new(false)));
+            let ended = threads.spawn(|| relay(source, sink, before, &Progress::default()));
             threads.spawn(move || feed.write_all(&given).unwrap());
             let mut passed = Vec::new();
             result.read_to_end(&mut passed).unwrap();

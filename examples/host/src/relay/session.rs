@@ -3,11 +3,10 @@
 use super::answers::{SharedInput, answers};
 use super::ending::{Action, Event, Shutdown};
 use super::insertion::InputEnd;
-use super::pass::{PassMode, RelayEnd, discard, relay};
+use super::pass::{PassMode, Progress, RelayEnd, discard, relay};
 use super::{Observer, Tap};
 use crate::process::launch::{cannot_run, launch};
 use crate::system::{ProcessGroup, Signal, editor_ends, forward_signals, second_end};
-use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
 use std::collections::BTreeMap;
@@ -26,7 +25,7 @@ pub struct Session {
     name: &'static str,
     agent: ProcessGroup,
     tap: Arc<Tap>,
-    holding: Arc<AtomicBool>,
+    progress: Arc<Progress>,
     events: Receiver<Event>,
 }
 
@@ -78,10 +77,10 @@ impl Session {
             .map_err(|error| StartError::CannotRun(cannot_run(name, program, &error)))?;
         let process = ProcessGroup::of_std(&mut agent)?;
         let tap = Arc::new(Tap::default());
-        let holding = Arc::new(AtomicBool::new(false));
-        relay_both(&mut agent, &tap, watching, &holding, &happened)?;
+        let progress = Arc::new(Progress::default());
+        relay_both(&mut agent, &tap, watching, &progress, &happened)?;
         watch_exit(name, agent, process.clone(), happened)?;
-        Ok(Self { name, agent: process, tap, holding, events })
+        Ok(Self { name, agent: process, tap, progress, events })
     }
 
     /// Returns the tap with the forwarded bytes.
@@ -92,7 +91,7 @@ impl Session {
     /// Waits for the end of the session. After the editor has gone, the agent has `grace` to end by
     /// itself.
     pub fn supervise(&self, grace: Duration) -> SessionEnd {
-        supervise(self.name, &self.agent, &self.events, &self.holding, Shutdown::new(grace))
+        supervise(self.name, &self.agent, &self.events, &self.progress, Shutdown::new(grace))
     }
 }
 
@@ -101,12 +100,12 @@ fn supervise(
     name: &str,
     agent: &ProcessGroup,
     events: &Receiver<Event>,
-    holding: &AtomicBool,
+    progress: &Progress,
     mut ending: Shutdown,
 ) -> SessionEnd {
     loop {
         let now = Instant::now();
-        while let Some(action) = ending.poll(now, holding.load(Ordering::SeqCst)) {
+        while let Some(action) = ending.poll(now, progress.count()) {
             match action {
                 Action::Signal(signal) => {
                     if let Err(error) = agent.signal(signal) {
@@ -134,7 +133,7 @@ fn relay_both(
     agent: &mut Child,
     tap: &Arc<Tap>,
     watching: Observer,
-    holding: &Arc<AtomicBool>,
+    progress: &Arc<Progress>,
     happened: &Sender<Event>,
 ) -> io::Result<()> {
     let (Some(agent_in), Some(agent_out)) = (agent.stdin.take(), agent.stdout.take()) else {
@@ -159,12 +158,12 @@ fn relay_both(
         let mut source = editor_in;
         let ends = InputEnd::Editor(input.clone());
         let before = PassMode::of(watching_there, Direction::Sent, &tap_there, ends);
-        let ended = relay(&mut source, agent_in, before, &AtomicBool::new(false));
+        let ended = relay(&mut source, agent_in, before, &Progress::default());
         if ended == RelayEnd::Sink {
             discard(source);
         }
         // The receiver is dropped only at the end of the session.
-        let _ = happened_there.send(Event::EditorClosed);
+        let _ = happened_there.send(Event::InputEnded);
         // The agent's input ends when its second end is closed as well. An answer that the agent
         // does not read delays that.
         input.close();
@@ -172,13 +171,13 @@ fn relay_both(
     })?;
 
     let tap = Arc::clone(tap);
-    let holding = Arc::clone(holding);
+    let progress = Arc::clone(progress);
     let happened = happened.clone();
     thread::Builder::new().name("agent to editor".to_owned()).spawn(move || {
         let before = PassMode::of(watching, Direction::Received, &tap, InputEnd::Agent(answers));
-        let ended = relay(agent_out, editor_out, before, &holding);
+        let ended = relay(agent_out, editor_out, before, &progress);
         if ended == RelayEnd::Sink {
-            let _ = happened.send(Event::EditorClosed);
+            let _ = happened.send(Event::EditorGone);
         }
         let _ = happened.send(Event::OutputEnded);
     })?;

@@ -48,7 +48,7 @@ pub(crate) fn test_agent() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let folder = tests.parent().and_then(|deps| deps.parent()).unwrap();
     let agent = folder.join("examples").join(format!("test-agent{EXE_SUFFIX}"));
-    assert!(agent.exists(), "{} is built by `cargo test -p acp-traces`", agent.display());
+    assert!(agent.exists(), "{} is built by `cargo test -p traces`", agent.display());
     agent
 }
 
