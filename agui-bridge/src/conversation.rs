@@ -215,6 +215,7 @@ impl Conversation {
     #[must_use]
     pub fn with_remembered(mut self, remembered: RememberedSession) -> Self {
         self.memory.set_cancelled(remembered.memory());
+        self.settings.restore(remembered.settings());
         self.remembered = Some(remembered);
         self
     }

@@ -27,6 +27,13 @@ impl Echo {
         echo
     }
 
+    /// Adds a text that is sent before the prompt. It may be sent again.
+    pub(crate) fn precede(&mut self, text: &str) {
+        if !self.text.starts_with(text) {
+            self.text.insert_str(0, text);
+        }
+    }
+
     /// Forgets what is too long to be held without a run. Some agents repeat the prompt after the
     /// end of the turn.
     pub(crate) fn end_turn(&mut self) {

@@ -530,8 +530,8 @@ impl Conversation {
     /// Handles that an instruction was cancelled before it was sent.
     pub(super) fn handle_unsent(&mut self, instruction: &Instruction) {
         self.memory.handle_cancelled(instruction);
-        let earlier = match self.remembered.take() {
-            Some(remembered) => Some(remembered.with_cancelled(&self.memory)),
+        let earlier = match &self.remembered {
+            Some(remembered) => Some(remembered.clone().with_cancelled(&self.memory)),
             None => RememberedSession::without_session(&self.memory),
         };
         self.store(earlier);
@@ -547,9 +547,7 @@ impl Conversation {
             (None, Some(remembered)) => Some(remembered.clone().with_cancelled(&self.memory)),
             _ => RememberedSession::without_session(&self.memory),
         };
-        if self.remembered != remembered {
-            self.store(remembered);
-        }
+        self.store(remembered);
     }
 
     /// Handles that the stored session cannot be continued.
@@ -560,6 +558,10 @@ impl Conversation {
     }
 
     fn store(&mut self, remembered: Option<RememberedSession>) {
+        let remembered = RememberedSession::with_settings(remembered, self.settings.chosen());
+        if self.remembered == remembered {
+            return;
+        }
         self.notices.push_back(match &remembered {
             Some(remembered) => Notice::Remember(remembered.clone().into()),
             None => Notice::Forget,

@@ -94,6 +94,7 @@ impl Conversation {
                     && session.handle_update(&update.update)
                 {
                     self.settings.handle_agent_change(&session.settings);
+                    self.remember();
                 }
                 self.requests.handle_update(&update.update);
                 if self.page.machine.handle_update(&update, self.now) == CallOwner::Agent {
@@ -116,6 +117,7 @@ impl Conversation {
                     && session.handle_update_v2(&update.update)
                 {
                     self.settings.handle_agent_change(&session.settings);
+                    self.remember();
                 }
                 let owner = self.page.machine.handle_update_v2(&update, self.now);
                 if owner == CallOwner::Agent {

@@ -12,7 +12,7 @@ use agui_types::tool::Tool;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Extra;
@@ -35,6 +35,12 @@ pub(super) struct SettingsPart {
     /// The settings that a session would begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     offered: Option<SessionSettings>,
+    /// Choices that were set in the present session, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    repeated: Vec<Setting>,
+    /// Notices for the next run about choices that the session does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
     /// Whether [`Notice::Prepared`] is due.
     #[serde(default)]
     is_preparing: bool,
@@ -54,6 +60,16 @@ impl SettingsPart {
     /// Returns the settings that a session would begin with, if the agent has named them.
     pub(super) fn offered(&self) -> Option<&SessionSettings> {
         self.offered.as_ref()
+    }
+
+    /// Returns the choices of the user.
+    pub(super) fn chosen(&self) -> &[Setting] {
+        &self.chosen
+    }
+
+    /// Sets the choices of an earlier process.
+    pub(super) fn restore(&mut self, chosen: &[Setting]) {
+        self.chosen = chosen.iter().take(MAX_SETTING).cloned().collect();
     }
 
     fn choose(&mut self, setting: Setting) {
@@ -195,6 +211,7 @@ impl Conversation {
             };
             if changed.is_ok() {
                 self.settings.choose(setting);
+                self.remember();
             }
             self.notices.push_back(Notice::SettingEnded(key, changed));
             self.advance();
@@ -231,14 +248,41 @@ impl Conversation {
     /// Sets the choices of the user in a session that was opened, before its prompt.
     pub(super) fn restore_settings(&mut self) {
         self.settings.forget_offered();
+        self.settings.repeated.clear();
+        self.settings.notices.clear();
+        self.repeat_settings();
+    }
+
+    /// Sets the choices that the session offers with another value. The response to one may offer
+    /// others, so this is repeated. What the session does not offer at last is reported.
+    fn repeat_settings(&mut self) {
         let Some(session) = &self.session else { return };
         let number = session.number;
         let settings = &session.settings;
-        let chosen = self.settings.chosen.iter().map(|it| settings.form_of(it.clone()));
-        let differing: Vec<_> = chosen.filter(|it| settings.can_change(it)).collect();
-        for setting in differing {
+        let chosen: Vec<_> =
+            self.settings.chosen.iter().map(|it| settings.form_of(it.clone())).collect();
+        let is_due =
+            |it: &&Setting| settings.can_change(it) && !self.settings.repeated.contains(it);
+        let due: Vec<_> = chosen.iter().filter(is_due).cloned().collect();
+        let missing: Vec<_> = chosen.iter().filter(|it| !settings.has(it)).cloned().collect();
+        for setting in due {
+            self.settings.repeated.push(setting.clone());
             let key = SettingKey(self.next_key());
             self.change(key, OpenChange { session: number, setting, is_repeated: true });
+        }
+        if self.settings.open.values().all(|change| !change.is_repeated) {
+            let missing = missing.iter().map(|it| format!("{NOT_REPEATED} `{}`", it.name()));
+            self.settings.notices.extend(missing);
+            self.show_setting_notices();
+        }
+    }
+
+    /// Shows which choices the session does not have, as soon as a run is open.
+    pub(super) fn show_setting_notices(&mut self) {
+        if self.translator.is_running() {
+            for notice in core::mem::take(&mut self.settings.notices) {
+                self.translator.warn(&notice);
+            }
         }
     }
 
@@ -257,7 +301,7 @@ impl Conversation {
             if is_repeated {
                 if let Err(error) = &ended {
                     let name = setting.name();
-                    self.translator.warn(&format!("{NOT_REPEATED} `{name}`: {error}"));
+                    self.settings.notices.push(format!("{NOT_REPEATED} `{name}`: {error}"));
                 }
             }
             if ended.is_ok() {
@@ -269,9 +313,17 @@ impl Conversation {
                     if let Some(options) = options {
                         session.settings.config_options = options;
                     }
+                    // The others are still to be repeated.
+                    if !is_repeated {
+                        self.settings.handle_agent_change(&session.settings);
+                    }
                 }
             });
-            if !is_repeated {
+            self.remember();
+            self.show_setting_notices();
+            if is_repeated {
+                self.repeat_settings();
+            } else {
                 self.notices.push_back(Notice::SettingEnded(key, ended));
             }
         }

@@ -87,7 +87,8 @@ impl Conversation {
     fn is_usable_for(&self, turn: &PlannedTurn) -> bool {
         let is_elsewhere = turn.forwarded.cwd.as_ref().is_some_and(|it| *it != self.options.cwd);
         let has_no_instructions = turn.step == SessionStep::New { system_prompt: None };
-        has_no_instructions && !is_elsewhere && self.page.is_provided()
+        let has_meta = self.active.as_ref().is_some_and(|active| !active.meta.is_empty());
+        has_no_instructions && !is_elsewhere && !has_meta && self.page.is_provided()
     }
 
     fn origin(
@@ -150,10 +151,9 @@ impl Conversation {
     }
 
     /// Returns the instructions of the program, if they have to be a part of the first prompt.
-    fn instructions_in_prompt(&self) -> Option<ContentBlock> {
+    fn instructions_in_prompt(&self) -> Option<String> {
         let has_feature = matches!(&self.agent, AgentState::Connected(it) if it.system_prompt);
-        let instructions = self.options.system_prompt.as_deref().filter(|_| !has_feature);
-        instructions.map(ContentBlock::from)
+        self.options.system_prompt.clone().filter(|_| !has_feature)
     }
 
     pub(super) fn handle_opened(&mut self, number: SessionNumber, mut opened: OpenedSession) {
@@ -229,8 +229,10 @@ impl Conversation {
             attempt.set_turn(&turn);
         }
         let PlannedTurn { mut prompt, forwarded, .. } = turn;
-        let instructions = self.instructions_in_prompt().filter(|_| is_first);
-        prompt.blocks.splice(..0, instructions);
+        if let Some(instructions) = self.instructions_in_prompt().filter(|_| is_first) {
+            self.translator.handle_instructions(&instructions);
+            prompt.blocks.insert(0, ContentBlock::from(instructions));
+        }
         let mut settings = Vec::new();
         settings.extend(forwarded.mode.as_deref().map(|mode| Setting::Mode(mode.into())));
         for (config, value) in &forwarded.config {
@@ -253,6 +255,7 @@ impl Conversation {
         let blocks = prompt.blocks;
         let meta = meta_of(&members);
         self.commands.push_back(Command::Prompt { session: number, blocks, meta });
+        self.show_setting_notices();
         self.remember();
         self.set_stage(Stage::Working);
     }

@@ -203,6 +203,11 @@ impl Translator {
         self.repeated_updates = WaitingUpdates::default();
     }
 
+    /// Records that the agent receives this text before the prompt of the open run.
+    pub(crate) fn handle_instructions(&mut self, text: &str) {
+        self.echo.precede(text);
+    }
+
     /// Takes a chunk of the user that repeats the prompt, unless it belongs to a replay.
     pub(super) fn takes_echo(&mut self, block: &ContentBlock) -> bool {
         self.replay.is_none() && self.late.is_none() && self.echo.takes(block)

@@ -397,3 +397,138 @@ fn instructions_of_the_program_begin_a_session() {
     rig.say("2", "Go on").unwrap();
     assert_eq!(rig.prompt(), ["Go on"], "the agent has them");
 }
+
+#[test]
+fn choices_outlast_the_process() {
+    let mut first = Rig::connected(options());
+    prepare(&mut first, NO_TOOLS);
+    assert!(first.session(opened("s", &modes())).is_none());
+    set(&mut first, code());
+    let remembered = first.notices.iter().rev().find_map(|notice| match notice {
+        Notice::Remember(remembered) => Some((**remembered).clone()),
+        _ => None,
+    });
+    let remembered = serde_json::to_string(&remembered.unwrap()).unwrap();
+    let remembered = serde_json::from_str(&remembered).unwrap();
+    let later = agui_bridge::conversation::Conversation::new(options());
+    let mut rig = Rig::of(later.with_remembered(remembered));
+    rig.connect(resumes());
+    rig.say("1", "Hi").unwrap();
+    assert_eq!(rig.opening().origin, SessionOrigin::New, "the first one had no prompt");
+    rig.take_commands();
+    assert!(rig.session(opened("s2", &modes())).is_none());
+    assert_eq!(sent_settings(&mut rig), (vec![code()], true));
+}
+
+/// Options in which the effort depends on the model.
+fn effort(model: &str, effort: Option<&str>) -> Value {
+    let mut options = self::model(model);
+    if let Some(effort) = effort {
+        let values = [("low", "Low"), ("high", "High")];
+        let values = values.map(|(value, name)| json!({"value": value, "name": name}));
+        options.as_array_mut().unwrap().push(json!({"id": "effort", "name": "Effort",
+            "type": "select", "currentValue": effort, "options": values}));
+    }
+    options
+}
+
+fn high() -> Setting {
+    Setting::ConfigOption("effort".into(), config_value(&raw(&json!("high"))).unwrap())
+}
+
+/// Ends the last change of a setting with these options.
+fn end_change(rig: &mut Rig, options: Value) {
+    let keys = rig.commands.iter().filter_map(|command| match command {
+        Command::Set { key, .. } => *key,
+        _ => None,
+    });
+    let key = keys.last().unwrap();
+    let options = serde_json::from_value(options).unwrap();
+    rig.thread.handle_setting_ended(key, Ok(Some(options)), rig.now);
+    rig.wait(Duration::ZERO);
+}
+
+/// A thread with the choices of a model and of an effort that only this model has.
+fn with_effort() -> Rig {
+    let mut rig = Rig::new(options());
+    rig.connect(resumes());
+    rig.say("1", "Hi").unwrap();
+    let response = json!({"configOptions": effort("fast", None)});
+    assert!(rig.session(opened("s", &response)).is_none());
+    for (setting, options) in
+        [(deep(), effort("deep", Some("low"))), (high(), effort("deep", Some("high")))]
+    {
+        rig.thread.handle_setting(setting, rig.now).unwrap();
+        rig.wait(Duration::ZERO);
+        end_change(&mut rig, options);
+    }
+    rig.end();
+    rig
+}
+
+#[test]
+fn choice_that_depends_on_another_is_set_after_it() {
+    let mut rig = with_effort();
+    rig.disconnect();
+    rig.connect(resumes());
+    rig.say("2", "Go on").unwrap();
+    rig.take_commands();
+    let response = json!({"configOptions": effort("fast", None)});
+    assert!(rig.session(opened("s", &response)).is_none());
+    assert_eq!(rig.commands.len(), 2, "the model and the prompt: {:?}", rig.commands);
+    end_change(&mut rig, effort("deep", Some("low")));
+    assert_eq!(sent_settings(&mut rig).0, [deep(), high()]);
+}
+
+#[test]
+fn choice_that_is_no_longer_offered_is_shown_in_the_run() {
+    let mut rig = with_effort();
+    rig.disconnect();
+    rig.connect(resumes());
+    rig.say("2", "Go on").unwrap();
+    let response = json!({"configOptions": effort("deep", None)});
+    assert!(rig.session(opened("s", &response)).is_none());
+    let shown = serde_json::to_string(&rig.events).unwrap();
+    assert!(shown.contains("your setting `effort`"), "{shown}");
+}
+
+#[test]
+fn choice_that_another_one_replaces_is_forgotten() {
+    let mut rig = with_effort();
+    rig.thread.handle_setting(deep(), rig.now).unwrap();
+    rig.wait(Duration::ZERO);
+    end_change(&mut rig, effort("deep", Some("low")));
+    rig.disconnect();
+    rig.connect(resumes());
+    rig.say("2", "Go on").unwrap();
+    rig.take_commands();
+    let response = json!({"configOptions": effort("deep", Some("low"))});
+    assert!(rig.session(opened("s", &response)).is_none());
+    assert_eq!(sent_settings(&mut rig), (vec![], true), "the agent has chosen the effort");
+}
+
+#[test]
+fn run_with_members_of_its_own_has_a_session_of_its_own() {
+    let mut rig = Rig::connected(options());
+    prepare(&mut rig, NO_TOOLS);
+    rig.open("s");
+    rig.take_commands();
+    let mut run = RunRequest::from(input("1", &[user("u", "Hi")], &json!({})));
+    run.meta.insert("tenant", raw(&json!("one")));
+    rig.run(run).unwrap();
+    assert!(matches!(rig.commands[..], [Command::Release(_), Command::Open(..)]));
+}
+
+#[test]
+fn repeated_instructions_are_not_shown() {
+    let mut rig = Rig::connected(instructed());
+    rig.say("1", "Hi").unwrap();
+    rig.open("s");
+    for text in ["Answer in verse.", "Hi"] {
+        let content = json!({"type": "text", "text": text});
+        let chunk = json!({"sessionUpdate": "user_message_chunk", "content": content});
+        assert!(rig.session(SessionEvent::Update(update(&chunk))).is_none());
+    }
+    rig.end();
+    assert_eq!(rig.kinds("1"), ["RUN_STARTED", OK]);
+}
