@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the editor closed the input, or stopped reading | the agent's input is closed; SIGTERM after the grace, SIGKILL after [`KILL_AFTER`] |
 //! | SIGTERM, SIGINT or SIGHUP | the agent gets the same signal; SIGKILL after [`KILL_AFTER`] |
-//! | the agent exited | its output is forwarded to its end, or until it is silent for [`DRAIN`]; for [`DRAIN`] after a signal, or if the editor does not read |
+//! | the agent exited | its output is forwarded to its end, or until it is silent for [`DRAIN`], at most for the grace and [`KILL_AFTER`]; for [`DRAIN`] after a signal, or if the editor is gone. An editor that has not closed the input is waited for |
 //!
 //! Signals go to the agent's whole process group, or job. The rest of the group gets SIGKILL at the
 //! end of the session.
@@ -53,6 +53,8 @@ pub(crate) struct Shutdown {
     exited: Option<(Instant, i32)>,
     /// The progress of the agent's output after its exit, and the time of its last change.
     silent: Option<(u64, Instant)>,
+    /// The time at which the editor closed the input, or was gone.
+    closed: Option<Instant>,
     output_ended: bool,
     is_wanted: bool,
     /// Whether nobody waits for the rest of the agent's output.
@@ -76,6 +78,7 @@ impl Shutdown {
             next: None,
             exited: None,
             silent: None,
+            closed: None,
             output_ended: false,
             is_wanted: false,
             is_unread: false,
@@ -86,6 +89,7 @@ impl Shutdown {
         match event {
             Event::InputEnded | Event::EditorGone => {
                 self.is_unread |= event == Event::EditorGone;
+                self.closed.get_or_insert(now);
                 if !self.is_wanted {
                     self.next = now.checked_add(self.grace).map(|at| (at, Step::Terminate));
                 }
@@ -113,8 +117,12 @@ impl Shutdown {
                 _ => (progress, now),
             });
             let is_holding = progress % 2 == 1;
-            let is_silent = now >= since + DRAIN && !is_holding;
-            let is_over = if self.is_unread { now >= at + DRAIN } else { is_silent };
+            let is_over = if self.is_unread {
+                now >= at + DRAIN
+            } else {
+                let is_silent = now >= since + DRAIN && !is_holding;
+                is_silent || self.latest_end(at, is_holding).is_some_and(|latest| now >= latest)
+            };
             return (self.output_ended || is_over).then_some(Action::Finish(status));
         }
         if let Some(signal) = self.to_forward.take() {
@@ -131,6 +139,18 @@ impl Shutdown {
         };
         self.next = Some((now + KILL_AFTER, following));
         Some(action)
+    }
+
+    /// Returns the time at which an agent that exited at `exited` has no more output: other
+    /// processes may go on writing, or the editor may not read. An editor that has not closed the
+    /// input is waited for.
+    fn latest_end(&self, exited: Instant, is_holding: bool) -> Option<Instant> {
+        let since = match self.closed {
+            Some(closed) => exited.max(closed),
+            None if is_holding => return None,
+            None => exited,
+        };
+        since.checked_add(self.grace.saturating_add(KILL_AFTER))
     }
 
     /// Returns whether the editor or a signal ended the session.
@@ -171,7 +191,7 @@ mod tests {
         let mut happened = Vec::new();
         let mut events = events.iter().peekable();
         let mut now = start;
-        for _ in 0..100 {
+        for _ in 0..1000 {
             while let Some((_, event)) = events.next_if(|(at, _)| start + seconds(*at) <= now) {
                 ending.handle(*event, now);
             }
@@ -246,6 +266,22 @@ mod tests {
         let finished = run(&[(1.0, Event::AgentExited(0))], until_three);
         let [(at, Action::Finish(0))] = finished[..] else { panic!("{finished:?}") };
         assert!((3.2..3.4).contains(&at), "{at}");
+    }
+
+    #[test]
+    fn process_that_goes_on_writing_delays_the_end_for_a_while() {
+        let endless = |passed: f64| (passed * 20.0) as u64 * 2;
+        let finished = run(&[(1.0, Event::AgentExited(0))], endless);
+        let [(at, Action::Finish(0))] = finished[..] else { panic!("{finished:?}") };
+        assert!((8.0..8.1).contains(&at), "{at}");
+    }
+
+    #[test]
+    fn editor_that_closed_the_input_and_does_not_read_is_left() {
+        let events = [(1.0, Event::InputEnded), (2.0, Event::AgentExited(0))];
+        let finished = run(&events, HELD);
+        let [(at, Action::Finish(0))] = finished[..] else { panic!("{finished:?}") };
+        assert!((9.0..9.1).contains(&at), "{at}");
     }
 
     #[test]
