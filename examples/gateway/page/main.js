@@ -16,7 +16,7 @@ import { Activity } from "./activity.js";
 import { Address } from "./address.js";
 import { History } from "./history.js";
 import { HistoryView } from "./view-history.js";
-import { forget, held } from "./store.js";
+import { forget, forgetAgents, held } from "./store.js";
 import { acceptedFiles, openSession, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
 import { DetailsView } from "./view-details.js";
@@ -49,7 +49,7 @@ const user = new UserView(/** @type {HTMLButtonElement} */ (byId("user")), docum
   // The conversation belongs to the user, and what is known of the agents.
   signedOut: () => {
     forget();
-    localStorage.clear();
+    forgetAgents();
     location.assign("/");
   },
 });
@@ -64,7 +64,7 @@ const words = new AgentWords(access.sendQuietly);
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
   words.setAgent(agent);
-  newChat();
+  newChat(true);
 });
 
 const welcome = new WelcomeView(byId("first-screen"), {
@@ -74,9 +74,13 @@ const welcome = new WelcomeView(byId("first-screen"), {
   commands: (agent) => words.commandsOf(agent),
 });
 
-const prompts = new PromptsView(byId("prompts"), (text) => {
-  send(text);
-  composer.focus();
+const prompts = new PromptsView(byId("prompts"), {
+  send(text) {
+    const why = send(text);
+    if (why !== "") announcer.say(why);
+    composer.focus();
+  },
+  write: (text) => composer.fill(text),
 });
 
 /** @param {import("./store.js").Held | null} before The conversation to continue. */
@@ -271,9 +275,11 @@ function replaceChat(next) {
   void sessions.refresh();
 }
 
-function newChat() {
+/** @param {boolean} [isOfOther] Whether the agent is another one. */
+function newChat(isOfOther = false) {
   address.enter(null);
-  replaceChat(null);
+  // A conversation that has not begun has a session already.
+  if (isOfOther || chat.thread.hasBegun) replaceChat(null);
   if (agentName !== "") welcome.show(picker.agents, agentName);
   void showSettings();
   announcer.say("New conversation.");
@@ -331,6 +337,6 @@ async function showAddress() {
 }
 void showAddress();
 
-byId("new-chat").addEventListener("click", newChat);
+byId("new-chat").addEventListener("click", () => newChat());
 
 composer.focus();

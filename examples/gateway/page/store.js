@@ -45,6 +45,11 @@ export function held(storage = sessionStorage) {
   return text === null ? null : JSON.parse(text);
 }
 
+/** Forgets what is known of agents. @param {Storage} [storage] */
+export function forgetAgents(storage = localStorage) {
+  for (const key of Object.keys(storage)) if (key.startsWith("spanwire.")) storage.removeItem(key);
+}
+
 /** @param {Storage} [storage] */
 export function forget(storage = sessionStorage) {
   storage.removeItem(KEY);

@@ -1,6 +1,6 @@
 /** Prompts that the agent suggests, below its last answer. */
 
-import { button } from "./dom.js";
+import { button, visible } from "./dom.js";
 
 /** Maximum number of shown prompts. */
 const MAX_SHOWN = 8;
@@ -8,18 +8,24 @@ const MAX_SHOWN = 8;
 /** Maximum number of characters of a shown prompt. */
 const MAX_LABEL = 120;
 
+/**
+ * @typedef {object} PromptActions
+ * @property {(text: string) => void} send Sends a message.
+ * @property {(text: string) => void} write Puts a text into the message box, where the user sees all of it.
+ */
+
 /** A row of buttons that is hidden during a run, and without suggestions. */
 export class PromptsView {
   #root;
-  #send;
+  #actions;
 
   /**
    * @param {HTMLElement} root
-   * @param {(text: string) => void} send Sends a message.
+   * @param {PromptActions} actions
    */
-  constructor(root, send) {
+  constructor(root, actions) {
     this.#root = root;
-    this.#send = send;
+    this.#actions = actions;
   }
 
   clear() {
@@ -34,12 +40,12 @@ export class PromptsView {
 
   /** @param {string} prompt */
   #button(prompt) {
-    const line = prompt.trim().split(/\s+/).join(" ");
+    const line = visible(prompt.trim().split(/\s+/).join(" "));
     const characters = Array.from(line);
     const label = characters.length > MAX_LABEL ? `${characters.slice(0, MAX_LABEL - 1).join("")}…` : line;
-    const chip = button(label, "quiet prompt", () => this.#send(prompt));
-    chip.title = prompt;
-    return chip;
+    // What the button does not show whole is sent by the user.
+    const act = label === prompt ? this.#actions.send : this.#actions.write;
+    return button(label, "quiet prompt", () => act(prompt));
   }
 }
 

@@ -19,6 +19,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+/// Maximum number of requests that wait for the session of a thread.
+const MAX_PREPARING: usize = 32;
+
 /// A connection to an ACP agent, opened when it is needed.
 #[derive(Debug)]
 pub struct AgentConnection {
@@ -134,12 +137,17 @@ impl AgentConnection {
     /// Opens the session of a thread before its first run, for a page with these tools. Returns the
     /// reason if the agent opens none.
     pub async fn prepare(&self, thread: &str, tools: &[Tool]) -> Result<(), String> {
+        // An agent that is ending is followed by another one.
+        self.initialized().await.map_err(|unavailable| unavailable.to_string())?;
         let (reply, prepared) = oneshot::channel();
         {
             let mut state = self.shared.lock();
             let now = self.shared.now();
-            state.connect(now);
             let waiting = state.threads.get_mut(thread).ok_or_else(|| LOST.to_owned())?;
+            waiting.prepared.retain(|reply| !reply.is_closed());
+            if waiting.prepared.len() >= MAX_PREPARING {
+                return Err(format!("{MAX_PREPARING} requests wait for the session already"));
+            }
             waiting.prepared.push(reply);
             state.hub.with_conversation(thread, now, |it| it.handle_preparation(tools, now));
         }

@@ -224,6 +224,9 @@ impl Threads {
                 let run_id = input.run_id.clone();
                 let user = acp.users.open(&key.user).await?;
                 self.open_thread(key, lease, acp, &user).await?;
+                if let Some(entry) = lock(&self.threads).get_mut(key) {
+                    entry.has_run = true;
+                }
                 let mut run = RunRequest::from(input);
                 run.history = history;
                 user.connection.start(
@@ -310,7 +313,8 @@ impl Threads {
         let name_of = name.clone();
         let lease = lease.clone();
         let model = model.cloned();
-        let entry = ThreadEntry { name: name_of, lease, model, note, used };
+        let has_run = model.is_some();
+        let entry = ThreadEntry { name: name_of, lease, model, note, has_run, used };
         threads.insert(key.clone(), entry);
         drop(threads);
         if let Some((key, entry)) = evicted {

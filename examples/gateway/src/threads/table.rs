@@ -16,6 +16,8 @@ pub(super) struct ThreadEntry {
     pub(super) model: Option<mpsc::Sender<ModelRunStart>>,
     /// The record of an agent's session.
     pub(super) note: Option<Arc<SessionNote>>,
+    /// Whether it has had a run.
+    pub(super) has_run: bool,
     /// Number of the last use: the lowest is the longest ago.
     pub(super) used: u64,
 }
@@ -87,13 +89,14 @@ impl ThreadTable {
         }
     }
 
-    /// Removes the least recently used of the threads that may be removed.
+    /// Removes the least recently used of the threads that may be removed, those without a run
+    /// first.
     pub(super) fn remove_oldest(
         &mut self,
         may_go: impl Fn(&ThreadName) -> bool,
     ) -> Option<(ThreadName, ThreadEntry)> {
         let removable = self.entries.iter().filter(|(key, _)| may_go(key));
-        let oldest = removable.min_by_key(|(_, entry)| entry.used)?.0.clone();
+        let oldest = removable.min_by_key(|(_, entry)| (entry.has_run, entry.used))?.0.clone();
         let entry = self.remove(&oldest)?;
         Some((oldest, entry))
     }
