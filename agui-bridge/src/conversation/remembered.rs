@@ -29,7 +29,7 @@ impl RememberedSession {
         Some(Self { session_id: None, memory, settings: Vec::new() })
     }
 
-    /// Returns the data with the settings that the user has chosen; `None` if there are none either.
+    /// Returns the data with the settings that the user has chosen, or `None` without either.
     pub(super) fn with_settings(earlier: Option<Self>, settings: &[Setting]) -> Option<Self> {
         let memory = SessionMemory::new();
         let blank = Self { session_id: None, memory, settings: Vec::new() };

@@ -57,7 +57,7 @@ pub(crate) struct Shutdown {
     closed: Option<Instant>,
     output_ended: bool,
     is_wanted: bool,
-    /// Whether nobody waits for the rest of the agent's output.
+    /// Whether the rest of the agent's output is not waited for.
     is_unread: bool,
 }
 
