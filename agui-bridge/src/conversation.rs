@@ -107,7 +107,7 @@ use begin::{StartingRun, UnclaimedSession};
 pub use options::{AgentFeatures, ConversationOptions, PageTools};
 pub use output::{
     AgentReply, Command, ConversationDiagnostic, Notice, OpenSession, QuestionKey, RunEvent,
-    RunOutput, SessionNumber, SessionOrigin, Setting, SettingError, SettingKey,
+    RunOutput, SessionNumber, SessionOrigin, SettingError, SettingKey,
 };
 use page_tools::PageToolsPart;
 pub use queue::{Admission, RunQueue, WhenBusy};
@@ -120,7 +120,7 @@ use servers::OpenAttempt;
 pub(crate) use session::Trouble;
 use session::{AgentState, ConversationSession};
 pub(crate) use session_settings::options_of;
-pub use session_settings::{SessionSettings, config_value};
+pub use session_settings::{SessionSettings, Setting, config_value};
 use settings::SettingsPart;
 pub(crate) use text::OpenText;
 

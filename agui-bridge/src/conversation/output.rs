@@ -1,15 +1,13 @@
 //! Outputs of a conversation: commands for the agent's connection, events of runs, notices for the
 //! program.
+use super::session_settings::Setting;
 use super::{RememberedSession, RunRefused};
 use crate::frontend_tool::Outcome;
 use crate::{Answer, Response};
 use acp_types::client::RequestKey;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::elicitation::ElicitationAction;
-use acp_types::v1::session_config_options::{
-    InitialSessionConfigOption, SessionConfigId, SessionConfigOptionValue,
-};
-use acp_types::v1::session_modes::SessionModeId;
+use acp_types::v1::session_config_options::InitialSessionConfigOption;
 use acp_types::v1::session_setup::{McpServer, SessionId};
 use agui_types::event::Event;
 use agui_types::id::{RunId, ToolCallId};
@@ -136,16 +134,6 @@ pub enum AgentReply {
     Result(Raw),
     /// An error.
     Error(ErrorObject),
-}
-
-/// A setting of a session, and its new value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Setting {
-    /// `session/set_mode`.
-    Mode(SessionModeId),
-    /// `session/set_config_option`.
-    ConfigOption(SessionConfigId, SessionConfigOptionValue),
 }
 
 /// An output of a run.

@@ -1,5 +1,5 @@
 //! Data of a conversation for a later process.
-use super::output::Setting;
+use super::session_settings::Setting;
 use crate::input::SessionMemory;
 use acp_types::v1::session_setup::SessionId;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! The agent's session of a conversation, and the data with which another process continues it.
-use super::session_settings::{SessionSettings, options_of};
-use super::{AgentFeatures, RememberedSession, SessionNumber, SessionOrigin, Setting};
+use super::session_settings::{SessionSettings, Setting, options_of};
+use super::{AgentFeatures, RememberedSession, SessionNumber, SessionOrigin};
 use crate::reason::reason;
 use crate::{Failure, SignIn};
 use acp_types::client::{self, CallError};

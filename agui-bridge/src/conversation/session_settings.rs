@@ -1,12 +1,11 @@
 //! Settings of a session that a user may change.
-use super::output::Setting;
 use acp_types::client::NewSessionResponse;
 use acp_types::v1::session_config_options::{
-    SessionConfigKind, SessionConfigOption, SessionConfigOptionBoolean,
+    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionBoolean,
     SessionConfigOptionCategory, SessionConfigOptionValue, SessionConfigOptionValueId,
     SessionConfigSelect, SessionConfigSelectOptions, SessionConfigValueId,
 };
-use acp_types::v1::session_modes::SessionModeState;
+use acp_types::v1::session_modes::{SessionModeId, SessionModeState};
 use acp_types::v1::session_setup::SessionOptionsResponse;
 use acp_types::v2;
 use alloc::vec::Vec;
@@ -120,6 +119,16 @@ impl SessionSettings {
             }
         }
     }
+}
+
+/// A setting of a session, and its new value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Setting {
+    /// `session/set_mode`.
+    Mode(SessionModeId),
+    /// `session/set_config_option`.
+    ConfigOption(SessionConfigId, SessionConfigOptionValue),
 }
 
 impl Setting {

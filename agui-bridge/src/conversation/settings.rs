@@ -1,11 +1,9 @@
 //! Settings of the agent's session: shown before the first prompt, changed by the user, and set
 //! again in later sessions of the thread.
 use super::begin::UnclaimedSession;
-use super::output::{
-    Command, Notice, SessionNumber, SessionOrigin, Setting, SettingError, SettingKey,
-};
+use super::output::{Command, Notice, SessionNumber, SessionOrigin, SettingError, SettingKey};
 use super::session::AgentState;
-use super::session_settings::SessionSettings;
+use super::session_settings::{SessionSettings, Setting};
 use super::{Conversation, QuestionError, Trouble};
 use acp_types::v1::session_config_options::{InitialSessionConfigOption, SessionConfigOption};
 use agui_types::tool::Tool;

@@ -1,11 +1,11 @@
 //! The agent's turn: its session, its prompt, and its end.
 use super::active::{ActiveRun, PlannedTurn, Stage};
 use super::begin::meta_of;
-use super::output::{Command, OpenSession, SessionNumber, SessionOrigin, Setting};
+use super::output::{Command, OpenSession, SessionNumber, SessionOrigin};
 use super::refused_servers::RefusedServers;
 use super::servers::OpenAttempt;
 use super::session::{AgentState, ConversationSession, continued};
-use super::session_settings::config_value;
+use super::session_settings::{Setting, config_value};
 use super::{Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
 use crate::Failure;
