@@ -203,14 +203,14 @@ impl Conversation {
         let Some(session) = &self.session else {
             let offered = self.settings.offered.as_mut().ok_or(QuestionError::NoSession)?;
             let setting = offered.form_of(setting);
-            let changed = match offered.has(&setting) {
-                true => Ok(offered.set(&setting)),
-                false => Err(SettingError::Failed(NOT_OFFERED.to_owned())),
-            };
-            if changed.is_ok() {
+            let is_offered = offered.has(&setting);
+            if is_offered {
+                offered.set(&setting);
                 self.settings.choose(setting);
                 self.remember();
             }
+            let refused = || SettingError::Failed(NOT_OFFERED.to_owned());
+            let changed = is_offered.then_some(()).ok_or_else(refused);
             self.notices.push_back(Notice::SettingEnded(key, changed));
             self.advance();
             return Ok(key);
@@ -296,11 +296,9 @@ impl Conversation {
         if let Some(OpenChange { session, setting, is_repeated }) = self.settings.open.remove(&key)
         {
             let session = self.session.as_mut().filter(|it| it.number == session);
-            if is_repeated {
-                if let Err(error) = &ended {
-                    let name = setting.name();
-                    self.settings.notices.push(format!("{NOT_REPEATED} `{name}`: {error}"));
-                }
+            if is_repeated && let Err(error) = &ended {
+                let name = setting.name();
+                self.settings.notices.push(format!("{NOT_REPEATED} `{name}`: {error}"));
             }
             if ended.is_ok() {
                 self.settings.choose(setting.clone());
