@@ -272,11 +272,11 @@ fn refused_choice_is_shown_in_the_run() {
     rig.say("2", "Go on").unwrap();
     rig.take_commands();
     assert!(rig.session(opened("s", &modes())).is_none());
-    let keys = rig.commands.iter().filter_map(|command| match command {
+    let mut keys = rig.commands.iter().rev().filter_map(|command| match command {
         Command::Set { key, .. } => *key,
         _ => None,
     });
-    let key = keys.last().unwrap();
+    let key = keys.next().unwrap();
     let no = Err(SettingError::Failed("no".into()));
     rig.thread.handle_setting_ended(key, no, rig.now);
     rig.wait(Duration::ZERO);
@@ -438,11 +438,11 @@ fn high() -> Setting {
 
 /// Ends the last change of a setting with these options.
 fn end_change(rig: &mut Rig, options: Value) {
-    let keys = rig.commands.iter().filter_map(|command| match command {
+    let mut keys = rig.commands.iter().rev().filter_map(|command| match command {
         Command::Set { key, .. } => *key,
         _ => None,
     });
-    let key = keys.last().unwrap();
+    let key = keys.next().unwrap();
     let options = serde_json::from_value(options).unwrap();
     rig.thread.handle_setting_ended(key, Ok(Some(options)), rig.now);
     rig.wait(Duration::ZERO);
