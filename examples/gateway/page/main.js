@@ -17,7 +17,7 @@ import { Address } from "./address.js";
 import { History } from "./history.js";
 import { HistoryView } from "./view-history.js";
 import { forget, forgetAgents, held } from "./store.js";
-import { acceptedFiles, openSession, sessionSettings } from "./requests.js";
+import { acceptedFiles, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
 import { DetailsView } from "./view-details.js";
 import { HeaderView } from "./view-header.js";
@@ -26,7 +26,6 @@ import { LoginView } from "./view-login.js";
 import { PromptsView } from "./view-prompts.js";
 import { SettingsView } from "./view-settings.js";
 import { ServersView } from "./view-servers.js";
-import { pageTools } from "./tools.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
@@ -64,7 +63,7 @@ const words = new AgentWords(access.sendQuietly);
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
   words.setAgent(agent);
-  newChat(true);
+  newChat();
 });
 
 const welcome = new WelcomeView(byId("first-screen"), {
@@ -169,15 +168,13 @@ function watchAgent() {
   void activity.wait(agentName, asked.thread.id, () => chat === asked && asked.follow());
 }
 
-/** Shows the settings of the agent's session. That of a new conversation is opened for it, unless the agent needs a login first. */
+/** Shows the settings of the agent's session. */
 async function showSettings() {
   const asked = chat;
   const { id, hasBegun } = asked.thread;
   watchAgent();
   if (agentName === "") return;
-  let shown = null;
-  if (hasBegun) shown = await sessionSettings(agentName, id, undefined, access.sendQuietly);
-  else if (!picker.needsLogin(agentName)) shown = await openSession(agentName, id, pageTools(), access.sendQuietly);
+  const shown = hasBegun ? await sessionSettings(agentName, id, undefined, access.sendQuietly) : null;
   if (chat !== asked) return;
   keepSettings(agentName, settings.show(shown));
 }
@@ -275,13 +272,10 @@ function replaceChat(next) {
   void sessions.refresh();
 }
 
-/** @param {boolean} [isOfOther] Whether the agent is another one. */
-function newChat(isOfOther = false) {
+function newChat() {
   address.enter(null);
-  // A conversation that has not begun has a session already.
-  if (isOfOther || chat.thread.hasBegun) replaceChat(null);
+  replaceChat(null);
   if (agentName !== "") welcome.show(picker.agents, agentName);
-  void showSettings();
   announcer.say("New conversation.");
   composer.focus();
 }
@@ -337,6 +331,6 @@ async function showAddress() {
 }
 void showAddress();
 
-byId("new-chat").addEventListener("click", () => newChat());
+byId("new-chat").addEventListener("click", newChat);
 
 composer.focus();
