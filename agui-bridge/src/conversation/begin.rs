@@ -324,6 +324,8 @@ impl Conversation {
         let is_new = self.opening().is_some_and(|opening| opening.is_new);
         let starting = self.starting.take();
         self.unclaimed = None;
+        self.translator.cancel_questions();
+        self.respond();
         self.attached = None;
         self.end_session();
         if is_new {

@@ -102,11 +102,11 @@ impl Conversation {
                 }
             }
             Update::V2(update) if is_idle(&update.update) => {
-                let session = self.session.as_ref().filter(|session| !session.has_turn);
-                let is_own = self.translator.has_own_turn();
-                // `TurnEnded` has the end of a prompt's turn.
-                if is_own && session.is_some_and(|it| it.id.as_str() == update.session_id.as_str())
-                {
+                // `TurnEnded` has the end of a prompt's turn. A session that is being opened has none.
+                let is_other = self.session.as_ref().is_some_and(|session| {
+                    session.has_turn || session.id.as_str() != update.session_id.as_str()
+                });
+                if self.translator.has_own_turn() && !is_other {
                     self.page.machine.handle_turn_end();
                     self.page.drive(&mut self.translator);
                     self.translator.handle_notification_v2(update);

@@ -250,7 +250,7 @@ impl Translator {
         self.session.flush(&frame, &mut self.outbox);
     }
 
-    pub(super) fn cancel_questions(&mut self) {
+    pub(crate) fn cancel_questions(&mut self) {
         let (questions, mut desk) = self.questions();
         questions.cancel_all(&mut desk);
     }

@@ -138,6 +138,17 @@ fn refused_preparation_does_not_prevent_a_run() {
 }
 
 #[test]
+fn question_of_a_refused_session_is_cancelled() {
+    let mut rig = Rig::connected(options());
+    prepare(&mut rig, NO_TOOLS);
+    assert!(rig.session(permission(1)).is_none());
+    let busy = refused(&json!({"code": -32603, "message": "later"}));
+    assert!(rig.session(SessionEvent::Refused(busy)).is_none());
+    let replies = rig.commands.iter().filter(|command| matches!(command, Command::Reply { .. }));
+    assert_eq!(replies.count(), 1, "{:?}", rig.commands);
+}
+
+#[test]
 fn lost_agent_ends_a_preparation() {
     let mut rig = Rig::connected(options());
     prepare(&mut rig, NO_TOOLS);
@@ -224,59 +235,57 @@ fn unused_session_is_not_remembered() {
     assert_eq!(remembered, None);
 }
 
+/// A thread in which the user has chosen the mode `code`, after its first turn.
+fn with_choice() -> Rig {
+    let mut rig = Rig::new(options());
+    rig.connect(resumes());
+    rig.say("1", "Hi").unwrap();
+    assert!(rig.session(opened("s", &modes())).is_none());
+    set(&mut rig, code());
+    rig
+}
+
+/// Ends the turn, and sends the next message in the session of a restarted agent.
+fn go_on(rig: &mut Rig, response: &Value) {
+    rig.end();
+    rig.disconnect();
+    rig.connect(resumes());
+    rig.say("2", "Go on").unwrap();
+    rig.take_commands();
+    assert!(rig.session(opened("s", response)).is_none());
+}
+
 #[test]
 fn choices_outlast_a_session() {
-    let mut resuming = Rig::new(options());
-    resuming.connect(resumes());
-    resuming.say("1", "Hi").unwrap();
-    assert!(resuming.session(opened("s", &modes())).is_none());
-    set(&mut resuming, code());
-    resuming.end();
-    resuming.disconnect();
-    resuming.connect(resumes());
-    resuming.say("2", "Go on").unwrap();
-    resuming.take_commands();
-    assert!(resuming.session(opened("s", &modes())).is_none());
-    assert_eq!(sent_settings(&mut resuming), (vec![code()], true));
-    assert_eq!(current_mode(&resuming), "ask", "until the agent has accepted it");
+    let mut rig = with_choice();
+    go_on(&mut rig, &modes());
+    assert_eq!(sent_settings(&mut rig), (vec![code()], true));
+    assert_eq!(current_mode(&rig), "ask", "until the agent has accepted it");
 }
 
 #[test]
 fn choice_that_the_agent_replaces_is_forgotten() {
-    let mut rig = Rig::new(options());
-    rig.connect(resumes());
-    rig.say("1", "Hi").unwrap();
-    assert!(rig.session(opened("s", &modes())).is_none());
-    set(&mut rig, code());
+    let mut rig = with_choice();
     let changed = json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"});
     assert!(rig.session(SessionEvent::Update(update(&changed))).is_none());
-    rig.end();
-    rig.disconnect();
-    rig.connect(resumes());
-    rig.say("2", "Go on").unwrap();
-    rig.take_commands();
-    assert!(rig.session(opened("s", &modes())).is_none());
+    go_on(&mut rig, &modes());
     assert_eq!(sent_settings(&mut rig), (vec![], true));
 }
 
-#[test]
-fn refused_choice_is_shown_in_the_run() {
-    let mut rig = Rig::new(options());
-    rig.connect(resumes());
-    rig.say("1", "Hi").unwrap();
-    assert!(rig.session(opened("s", &modes())).is_none());
-    set(&mut rig, code());
-    rig.end();
-    rig.disconnect();
-    rig.connect(resumes());
-    rig.say("2", "Go on").unwrap();
-    rig.take_commands();
-    assert!(rig.session(opened("s", &modes())).is_none());
+/// The key of the last change of a setting.
+fn last_change(rig: &Rig) -> SettingKey {
     let mut keys = rig.commands.iter().rev().filter_map(|command| match command {
         Command::Set { key, .. } => *key,
         _ => None,
     });
-    let key = keys.next().unwrap();
+    keys.next().unwrap()
+}
+
+#[test]
+fn refused_choice_is_shown_in_the_run() {
+    let mut rig = with_choice();
+    go_on(&mut rig, &modes());
+    let key = last_change(&rig);
     let no = Err(SettingError::Failed("no".into()));
     rig.thread.handle_setting_ended(key, no, rig.now);
     rig.wait(Duration::ZERO);
@@ -438,11 +447,7 @@ fn high() -> Setting {
 
 /// Ends the last change of a setting with these options.
 fn end_change(rig: &mut Rig, options: Value) {
-    let mut keys = rig.commands.iter().rev().filter_map(|command| match command {
-        Command::Set { key, .. } => *key,
-        _ => None,
-    });
-    let key = keys.next().unwrap();
+    let key = last_change(rig);
     let options = serde_json::from_value(options).unwrap();
     rig.thread.handle_setting_ended(key, Ok(Some(options)), rig.now);
     rig.wait(Duration::ZERO);
@@ -462,19 +467,13 @@ fn with_effort() -> Rig {
         rig.wait(Duration::ZERO);
         end_change(&mut rig, options);
     }
-    rig.end();
     rig
 }
 
 #[test]
 fn choice_that_depends_on_another_is_set_after_it() {
     let mut rig = with_effort();
-    rig.disconnect();
-    rig.connect(resumes());
-    rig.say("2", "Go on").unwrap();
-    rig.take_commands();
-    let response = json!({"configOptions": effort("fast", None)});
-    assert!(rig.session(opened("s", &response)).is_none());
+    go_on(&mut rig, &json!({"configOptions": effort("fast", None)}));
     assert_eq!(rig.commands.len(), 2, "the model and the prompt: {:?}", rig.commands);
     end_change(&mut rig, effort("deep", Some("low")));
     assert_eq!(sent_settings(&mut rig).0, [deep(), high()]);
@@ -483,11 +482,7 @@ fn choice_that_depends_on_another_is_set_after_it() {
 #[test]
 fn choice_that_is_no_longer_offered_is_shown_in_the_run() {
     let mut rig = with_effort();
-    rig.disconnect();
-    rig.connect(resumes());
-    rig.say("2", "Go on").unwrap();
-    let response = json!({"configOptions": effort("deep", None)});
-    assert!(rig.session(opened("s", &response)).is_none());
+    go_on(&mut rig, &json!({"configOptions": effort("deep", None)}));
     let shown = serde_json::to_string(&rig.events).unwrap();
     assert!(shown.contains("your setting `effort`"), "{shown}");
 }
@@ -498,12 +493,7 @@ fn choice_that_another_one_replaces_is_forgotten() {
     rig.thread.handle_setting(deep(), rig.now).unwrap();
     rig.wait(Duration::ZERO);
     end_change(&mut rig, effort("deep", Some("low")));
-    rig.disconnect();
-    rig.connect(resumes());
-    rig.say("2", "Go on").unwrap();
-    rig.take_commands();
-    let response = json!({"configOptions": effort("deep", Some("low"))});
-    assert!(rig.session(opened("s", &response)).is_none());
+    go_on(&mut rig, &json!({"configOptions": effort("deep", Some("low"))}));
     assert_eq!(sent_settings(&mut rig), (vec![], true), "the agent has chosen the effort");
 }
 
