@@ -171,10 +171,8 @@ function watchAgent() {
 /** Shows the settings of the agent's session. */
 async function showSettings() {
   const asked = chat;
-  const { id, hasBegun } = asked.thread;
   watchAgent();
-  if (agentName === "") return;
-  const shown = hasBegun ? await sessionSettings(agentName, id, undefined, access.sendQuietly) : null;
+  const shown = agentName !== "" && asked.thread.hasBegun ? await sessionSettings(agentName, asked.thread.id, undefined, access.sendQuietly) : null;
   if (chat !== asked) return;
   keepSettings(agentName, settings.show(shown));
 }
@@ -210,8 +208,8 @@ async function offerAgents(current, send) {
   if (list === null || first === undefined) return;
   agentName = current ?? first.name;
   words.setAgent(agentName);
-  picker.show(list.agents, list.missing, agentName);
   void showSettings();
+  picker.show(list.agents, list.missing, agentName);
   if (!chat.thread.hasBegun) welcome.show(list.agents, agentName);
 }
 

@@ -183,8 +183,8 @@ mod tests {
     /// Progress of an output that the editor does not read.
     const HELD: fn(f64) -> u64 = |_| 5;
 
-    /// Runs the machine along a time line, and polls it at its timeouts. `progress` has the progress
-    /// of the output by the time.
+    /// Runs the machine along a time line, and polls it at its timeouts. `progress` is that of the
+    /// output by the time.
     fn run(events: &[(f64, Event)], progress: fn(f64) -> u64) -> Vec<(f64, Action)> {
         let start = Instant::now();
         let mut ending = Shutdown::new(GRACE);
