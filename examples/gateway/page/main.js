@@ -17,7 +17,7 @@ import { Address } from "./address.js";
 import { History } from "./history.js";
 import { HistoryView } from "./view-history.js";
 import { forget, forgetAgents, held } from "./store.js";
-import { acceptedFiles, sessionSettings } from "./requests.js";
+import { acceptedFiles, openSession, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
 import { DetailsView } from "./view-details.js";
 import { HeaderView } from "./view-header.js";
@@ -26,6 +26,7 @@ import { LoginView } from "./view-login.js";
 import { PromptsView } from "./view-prompts.js";
 import { SettingsView } from "./view-settings.js";
 import { ServersView } from "./view-servers.js";
+import { pageTools } from "./tools.js";
 import { SessionsView } from "./view-sessions.js";
 import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
@@ -63,7 +64,7 @@ const words = new AgentWords(access.sendQuietly);
 const picker = new AgentPicker(/** @type {HTMLSelectElement} */ (byId("agent")), byId("missing"), (agent) => {
   agentName = agent;
   words.setAgent(agent);
-  newChat();
+  newChat(true);
 });
 
 const welcome = new WelcomeView(byId("first-screen"), {
@@ -168,11 +169,15 @@ function watchAgent() {
   void activity.wait(agentName, asked.thread.id, () => chat === asked && asked.follow());
 }
 
-/** Shows the settings of the agent's session. */
+/** Shows the settings of the agent's session. That of a new conversation is opened for it, unless the agent needs a login first. */
 async function showSettings() {
   const asked = chat;
+  const { id, hasBegun } = asked.thread;
   watchAgent();
-  const shown = agentName !== "" && asked.thread.hasBegun ? await sessionSettings(agentName, asked.thread.id, undefined, access.sendQuietly) : null;
+  if (agentName === "") return;
+  let shown = null;
+  if (hasBegun) shown = await sessionSettings(agentName, id, undefined, access.sendQuietly);
+  else if (!picker.needsLogin(agentName)) shown = await openSession(agentName, id, pageTools(), access.sendQuietly);
   if (chat !== asked) return;
   keepSettings(agentName, settings.show(shown));
 }
@@ -270,10 +275,13 @@ function replaceChat(next) {
   void sessions.refresh();
 }
 
-function newChat() {
+/** @param {boolean} [isOfOther] Whether the agent is another one. */
+function newChat(isOfOther = false) {
   address.enter(null);
-  replaceChat(null);
+  // A conversation that has not begun has a session already.
+  if (isOfOther || chat.thread.hasBegun) replaceChat(null);
   if (agentName !== "") welcome.show(picker.agents, agentName);
+  void showSettings();
   announcer.say("New conversation.");
   composer.focus();
 }
@@ -329,6 +337,6 @@ async function showAddress() {
 }
 void showAddress();
 
-byId("new-chat").addEventListener("click", newChat);
+byId("new-chat").addEventListener("click", () => newChat());
 
 composer.focus();

@@ -52,6 +52,22 @@ export async function sessionSettings(agent, threadId, change, send = fetch) {
 }
 
 /**
+ * Opens the session of a conversation before its first message, and returns its settings; `null` if the agent opens none.
+ *
+ * @param {string} agent
+ * @param {string} threadId
+ * @param {object[]} tools The tools of this page.
+ * @param {Send} send
+ * @returns {Promise<any>}
+ */
+export async function openSession(agent, threadId, tools, send) {
+  const path = `/api/ai/agents/${encodeURIComponent(agent)}/threads/${encodeURIComponent(threadId)}/session`;
+  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ tools }) };
+  const response = await send(path, request).catch(() => null);
+  return response?.ok ? response.json() : null;
+}
+
+/**
  * Returns the kinds of files that an agent accepts; none without an agent.
  *
  * Spec: [MultimodalInputCapabilities](https://ag-ui.com/spec/1.0/schema#multimodalinputcapabilities)

@@ -1,7 +1,6 @@
 //! Responses to requests that are refused before a stream begins.
 use crate::run::StartError;
 use crate::store::{StoreError, TooManyReaders};
-use crate::threads::PreparationError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -56,15 +55,6 @@ impl From<StartError> for Refusal {
             }
         };
         Self::new(status, error)
-    }
-}
-
-impl From<PreparationError> for Refusal {
-    fn from(error: PreparationError) -> Self {
-        match error {
-            PreparationError::Thread(error) => error.into(),
-            PreparationError::Agent(reason) => Self::new(StatusCode::SERVICE_UNAVAILABLE, reason),
-        }
     }
 }
 

@@ -35,7 +35,6 @@ use table::ThreadTable;
 
 pub(crate) use shared::Target;
 use starting::PostedInput;
-pub(crate) use starting::PreparationError;
 
 /// Separates the number of a thread from the number of a permission request.
 const INTERRUPT: &str = "-int-";

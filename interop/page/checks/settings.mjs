@@ -6,13 +6,14 @@ export const checks = [
   {
     name: "the mode of the agent's session",
     async run({ page, shot }) {
-      assert.ok(await page.locator("#settings").isHidden(), "no settings before the session");
+      const mode = page.getByRole("combobox", { name: "Mode" });
+      await mode.waitFor();
+      await shot("mode before the first message");
+      assert.equal(await mode.inputValue(), "ask");
       await send(page, "edit");
       await permission(page).waitFor();
       await answer(page, /^allow/i);
       await turnEnd(page).waitFor();
-      const mode = page.getByRole("combobox", { name: "Mode" });
-      await mode.waitFor();
       assert.equal(await mode.inputValue(), "ask");
       await shot("mode");
       const set = page.waitForResponse((response) => response.url().endsWith("/settings") && response.request().method() === "POST");
@@ -25,8 +26,17 @@ export const checks = [
       await mode.waitFor();
       assert.equal(await mode.inputValue(), "auto");
       await noViolations(page, "the mode");
+      const opened = page.waitForResponse((response) => response.url().endsWith("/session"));
       await page.getByRole("button", { name: "New chat" }).click();
-      assert.ok(await page.locator("#settings").isHidden());
+      assert.equal((await opened).status(), 200);
+      await page.waitForFunction(() => document.querySelector("#settings select")?.value === "ask");
+      const chosen = page.waitForResponse((response) => response.url().endsWith("/settings") && response.request().method() === "POST");
+      await mode.selectOption("auto");
+      assert.equal((await chosen).status(), 200);
+      await send(page, "edit");
+      await turnEnd(page).waitFor();
+      assert.equal(await page.locator(".permission").count(), 0, "the first message is sent in the chosen mode");
+      assert.equal(await mode.inputValue(), "auto");
     },
   },
   {
@@ -59,7 +69,8 @@ export const checks = [
       });
       const set = [];
       let refuses = false;
-      await page.route("**/settings", (route) => {
+      await page.route(/\/(settings|session)$/, (route) => {
+        if (route.request().url().endsWith("/session")) return route.fulfill({ json: settings() });
         const change = route.request().postDataJSON();
         if (change !== null) set.push(change);
         if (change !== null && refuses) return route.fulfill({ status: 400, json: { error: "no" } });

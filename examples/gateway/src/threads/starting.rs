@@ -31,16 +31,6 @@ const ID_SCOPE: usize = 8;
 /// Maximum number of runs that wait for the task of a model's thread.
 const MAX_STARTS: usize = 64;
 
-/// A session is not opened before the first run.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PreparationError {
-    #[error(transparent)]
-    Thread(#[from] StartError),
-    /// The agent opens none, for this reason.
-    #[error("{0}")]
-    Agent(String),
-}
-
 /// The input of a run, as a client has sent it.
 pub(super) struct PostedInput {
     pub(super) input: RunAgentInput,
@@ -248,32 +238,34 @@ impl Threads {
     }
 
     /// Opens the session of a thread before its first run, and returns its settings. `tools` are
-    /// those of the page. A model has no session.
+    /// those of the page. Without settings if the agent opens none, as before a login: the first
+    /// message shows the reason. A model has no session.
     pub(crate) async fn prepare(
         self: &Arc<Self>,
         principal: &Principal,
         agent: &str,
         thread: &str,
         tools: &[Tool],
-    ) -> Result<SessionSettings, PreparationError> {
+    ) -> Result<SessionSettings, StartError> {
         let Some(agents) = self.agents.get(agent) else {
-            return Err(StartError::UnknownAgent(agent.to_owned()).into());
+            return Err(StartError::UnknownAgent(agent.to_owned()));
         };
         let Agents::Acp(acp) = agents else { return Ok(SessionSettings::default()) };
         check_id("threadId", thread)?;
         if self.shutdown.is_cancelled() {
-            return Err(StartError::Ending.into());
+            return Err(StartError::Ending);
         }
         let key = thread_name(principal, agent, thread);
         let name = key.text();
-        let lease = self.replicas.take(&name).await.map_err(StartError::from)?;
+        let lease = self.replicas.take(&name).await?;
         if !self.replicas.is_mine(&lease.owner) {
-            return Err(StartError::Moved.into());
+            return Err(StartError::Moved);
         }
-        let user = acp.users.open(&key.user).await.map_err(StartError::from)?;
+        let user = acp.users.open(&key.user).await?;
         self.open_thread(&key, lease, acp, &user).await?;
-        let prepared = user.connection.prepare(&name, tools).await;
-        prepared.map_err(PreparationError::Agent)?;
+        if let Err(reason) = user.connection.prepare(&name, tools).await {
+            tracing::info!(agent, reason, "no session is open before the first message");
+        }
         Ok(user.connection.settings(&name).unwrap_or_default())
     }
 
