@@ -172,6 +172,8 @@ struct World {
     attached: Option<SessionNumber>,
     left: Option<SessionNumber>,
     is_open: bool,
+    /// Whether the agent may repeat the conversation: its session was loaded, and has no prompt yet.
+    is_repeating: bool,
     has_turn: bool,
     /// Whether the agent has reported that it works.
     works: bool,
@@ -213,6 +215,7 @@ impl World {
             attached: None,
             left: None,
             is_open: false,
+            is_repeating: false,
             has_turn: false,
             works: false,
             asked: BTreeSet::new(),

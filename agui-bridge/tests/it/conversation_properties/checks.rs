@@ -1,6 +1,8 @@
 //! Checks of the outputs of a conversation, and of its memory.
 use super::*;
-use agui_bridge::conversation::{AgentReply, Command, Notice, RunOutput, RunRefused};
+use agui_bridge::conversation::{
+    AgentReply, Command, Notice, RunOutput, RunRefused, SessionOrigin,
+};
 use agui_types::event::Event;
 
 impl World {
@@ -50,12 +52,13 @@ impl World {
     /// Checks that the connection would accept the command.
     fn command(&mut self, command: &Command) -> Result<(), TestCaseError> {
         match command {
-            Command::Open(session, _) => {
+            Command::Open(session, open) => {
                 prop_assert_eq!(self.attached, None);
                 self.attached = Some(*session);
                 self.is_other = false;
                 self.is_set = false;
                 self.is_open = false;
+                self.is_repeating = matches!(open.origin, SessionOrigin::Load(_));
                 self.has_turn = false;
             }
             Command::Prompt { session, .. } => {
@@ -64,6 +67,7 @@ impl World {
                 let keeps_choice = !self.has_choice || !self.is_other || self.is_set;
                 prop_assert!(keeps_choice, "the mode of the user is set before the prompt");
                 self.has_turn = true;
+                self.is_repeating = false;
             }
             Command::Cancel { session, .. } => {
                 prop_assert_eq!(self.attached, Some(*session));

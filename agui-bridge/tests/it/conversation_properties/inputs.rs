@@ -283,8 +283,9 @@ impl World {
                 SessionEvent::Update(ReceivedValue::new(Update::V2(read(&params)), raw(&params)))
             }
             ScriptStep::Said => {
-                // A connection gives the updates of a session after it is open.
-                let counts = is_current && self.is_open;
+                // A connection gives the updates of a session after it is open. A replay is history,
+                // which runs restate as messages, and which a lost agent repeats.
+                let counts = is_current && self.is_open && !self.is_repeating;
                 self.said += usize::from(counts);
                 let text = format!("<{}>", if counts { self.said } else { 0 });
                 crate::thread::said(&text)
