@@ -19,6 +19,18 @@ pub(crate) fn link_text(link: &ResourceLink) -> String {
     }
 }
 
+/// Returns the text with which a user invokes a skill.
+pub(crate) fn invocation(skill: &str) -> String {
+    format!("/{skill} ")
+}
+
+/// Returns a skill as text, if the block is one. Version 1 has no such block.
+pub(crate) fn skill_text(block: &ContentBlock) -> Option<String> {
+    let ContentBlock::Unknown(other) = block else { return None };
+    let name = other.members().get("name").filter(|_| other.tag() == "skill")?;
+    name.decode::<String>().ok().map(|name| invocation(&name))
+}
+
 /// Returns a content block as JSON; a block longer than `limit` bytes is replaced by its type and
 /// size.
 pub(crate) fn bounded_block(block: &ContentBlock, limit: usize) -> Raw {

@@ -34,6 +34,11 @@ impl Echo {
         }
     }
 
+    /// Adds a block that is sent beside the prompt.
+    pub(crate) fn expect_block(&mut self, block: ContentBlock) {
+        self.blocks.push(block);
+    }
+
     /// Forgets what is too long to be held without a run. Some agents repeat the prompt after the
     /// end of the turn.
     pub(crate) fn end_turn(&mut self) {

@@ -120,6 +120,7 @@
 //! | `user_message_chunk` | none for a repetition of the prompt, otherwise a message of role `user` | the same |
 //! | `agent_message`, `agent_thought`, `user_message` (v2) | their new part; if rewritten `MESSAGES_SNAPSHOT` ([`Options::history`]) or `CUSTOM` `acp.message.changed` | the same |
 //! | resource link in a chunk | text: a Markdown link, or the name as code | the same |
+//! | a skill in a chunk of the user (v2) | text: `/` and its name | the same |
 //! | image, audio, resource in a chunk | `ACTIVITY_SNAPSHOT` `acp.content` `{part}` | `CUSTOM` `acp.content` |
 //! | other content in a chunk | `CUSTOM` `acp.unknown_content` `{part}` | the same |
 //! | `tool_call`, `tool_call_update`, `toolCall` of a permission request, with a new id | `TOOL_CALL_START` | the same |

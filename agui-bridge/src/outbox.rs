@@ -2,7 +2,7 @@
 //!
 //! The parts of the translator append their events here. An event other than text first ends the
 //! open text of its lane, since clients place later text at the start of its message.
-use crate::content::{bounded_block, link_text};
+use crate::content::{bounded_block, link_text, skill_text};
 use crate::frame::Frame;
 use crate::ids::{self, Ids};
 use crate::json::{self, Members};
@@ -148,7 +148,10 @@ impl Outbox {
                 let acp = acp.with("resource", &link);
                 self.say(frame, voice, key.as_ref(), link_text(&link), acp);
             }
-            other => self.show_block(frame, &other),
+            other => match skill_text(&other) {
+                Some(text) => self.say(frame, voice, key.as_ref(), text, acp),
+                None => self.show_block(frame, &other),
+            },
         }
     }
 
@@ -208,7 +211,10 @@ impl Outbox {
             match block {
                 ContentBlock::Text(block) => text.push_str(&block.text),
                 ContentBlock::ResourceLink(link) => text.push_str(&link_text(link)),
-                other => others.push(other),
+                other => match skill_text(other) {
+                    Some(skill) => text.push_str(&skill),
+                    None => others.push(other),
+                },
             }
         }
         let name = written::name(frame.lane, voice, key);

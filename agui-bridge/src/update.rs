@@ -1,4 +1,5 @@
 //! An update of a session, in either version of ACP.
+use crate::content::invocation;
 use crate::tool_call::Change;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -205,6 +206,7 @@ pub(crate) fn text_of(block: &ContentBlock) -> Cow<'_, str> {
 fn text_of_v2(block: &ContentBlockV2) -> Cow<'_, str> {
     match block {
         ContentBlockV2::Text(text) => Cow::Borrowed(&text.text),
+        ContentBlockV2::Skill(skill) => Cow::Owned(invocation(&skill.name)),
         _ => Cow::Borrowed(""),
     }
 }

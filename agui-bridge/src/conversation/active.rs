@@ -37,6 +37,9 @@ pub(super) struct PlannedTurn {
     pub(super) prompt: Prompt,
     /// The messages of the prompt.
     pub(super) instruction: Instruction,
+    /// Index of the first block of these messages in the prompt.
+    #[serde(default)]
+    pub(super) first_said: usize,
     pub(super) step: SessionStep,
     /// Whether the user changed the conversation, so that a new session is expected.
     pub(super) is_expected: bool,
@@ -68,7 +71,7 @@ impl PlannedTurn {
     /// Returns the turn of a plan, if any.
     pub(super) fn of(plan: Plan) -> Option<Self> {
         let is_expected = plan.diverged.is_some();
-        let Plan { session: step, forwarded, instruction, prompt, .. } = plan;
-        prompt.map(|prompt| Self { prompt, instruction, step, is_expected, forwarded })
+        let Plan { session: step, forwarded, instruction, first_said, prompt, .. } = plan;
+        prompt.map(|prompt| Self { prompt, instruction, first_said, step, is_expected, forwarded })
     }
 }

@@ -123,6 +123,9 @@ pub struct AgentFeatures {
     pub system_prompt: bool,
     /// Whether the agent supports `session/options`, and `configOptions` of session setup.
     pub options: bool,
+    /// Whether a prompt may begin with a skill.
+    #[serde(default)]
+    pub skills: bool,
     /// MCP servers that the agent has refused in earlier sessions.
     pub refused: RefusedServers,
 }
@@ -143,6 +146,7 @@ impl From<&InitializeResponse> for AgentFeatures {
             mcp_stdio: true,
             system_prompt: session.system_prompt.is_some(),
             options: session.options.is_some(),
+            skills: false,
             refused: RefusedServers::default(),
         }
     }
@@ -158,6 +162,7 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
         prompt.image = Some(content.image.is_some());
         prompt.audio = Some(content.audio.is_some());
         prompt.embedded_context = Some(content.embedded_context.is_some());
+        let skills = content.skill.is_some();
         Self {
             info: Some(response.info.clone()),
             prompt,
@@ -170,6 +175,7 @@ impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
             mcp_stdio: mcp.stdio.is_some(),
             system_prompt: session.system_prompt.is_some(),
             options: session.options.is_some(),
+            skills,
             refused: RefusedServers::default(),
         }
     }

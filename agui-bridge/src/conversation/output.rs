@@ -49,6 +49,10 @@ pub enum Command {
         session: SessionNumber,
         /// Content of the prompt.
         blocks: Vec<ContentBlock>,
+        /// Name of the skill that the prompt begins with, in version 2. The user's message named it
+        /// after a `/`.
+        #[serde(default)]
+        skill: Option<String>,
         /// `_meta` of the request.
         meta: Option<Meta>,
     },

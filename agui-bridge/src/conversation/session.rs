@@ -3,13 +3,16 @@ use super::session_settings::{SessionSettings, Setting, options_of};
 use super::{AgentFeatures, RememberedSession, SessionNumber, SessionOrigin};
 use crate::reason::reason;
 use crate::{Failure, SignIn};
-use acp_types::client::{self, CallError};
+use acp_types::client::{self, CallError, NewSessionResponse};
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
+use acp_types::v2::slash_commands::AvailableCommand;
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::{Deserialize, Serialize};
@@ -31,6 +34,9 @@ impl RememberedSession {
     }
 }
 
+/// Largest number of skills of a session that prompts may begin with.
+const MAX_SKILLS: usize = 1024;
+
 /// An open session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ConversationSession {
@@ -42,6 +48,9 @@ pub(super) struct ConversationSession {
     /// Whether it was opened before its first run, and has no prompt yet.
     #[serde(default)]
     pub(super) is_unused: bool,
+    /// Names of the skills that a prompt may begin with.
+    #[serde(default)]
+    pub(super) skills: Vec<String>,
 }
 
 /// Returns the agent's method for continuing a session, if any.
@@ -55,13 +64,18 @@ pub(super) fn continued(id: &SessionId, features: &AgentFeatures) -> Option<Sess
 
 impl ConversationSession {
     pub(super) fn new(number: SessionNumber, opened: &client::OpenedSession) -> Self {
-        Self {
+        let mut session = Self {
             number,
             id: opened.session_id.clone(),
             settings: SessionSettings::from(&opened.response.value),
             has_turn: false,
             is_unused: false,
+            skills: Vec::new(),
+        };
+        if let NewSessionResponse::V2(response) = &opened.response.value {
+            session.set_skills(response.available_commands.iter().flatten());
         }
+        session
     }
 
     /// Records changes of settings that the agent reports. Returns whether the update is one.
@@ -80,9 +94,34 @@ impl ConversationSession {
 
     /// As [`handle_update`](Self::handle_update), for version 2.
     pub(super) fn handle_update_v2(&mut self, update: &SessionUpdateV2) -> bool {
-        let SessionUpdateV2::ConfigOptionUpdate(update) = update else { return false };
-        self.settings.config_options = options_of(&update.config_options);
-        true
+        match update {
+            SessionUpdateV2::ConfigOptionUpdate(update) => {
+                self.settings.config_options = options_of(&update.config_options);
+                true
+            }
+            SessionUpdateV2::AvailableCommandsUpdate(update) => {
+                self.set_skills(update.available_commands.iter());
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn set_skills<'a>(&mut self, commands: impl Iterator<Item = &'a AvailableCommand>) {
+        let skills = commands.filter_map(|command| match command {
+            AvailableCommand::Skill(skill) => Some(skill.name.clone()),
+            _ => None,
+        });
+        self.skills = skills.take(MAX_SKILLS).collect();
+    }
+
+    /// Takes the skill that the user invokes, as `/` and its name, out of the beginning of a text.
+    pub(super) fn take_skill(&self, text: &mut String) -> Option<String> {
+        let invoked = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
+        let skill = self.skills.iter().find(|skill| *skill == invoked)?;
+        let rest = text.get(1 + skill.len()..)?.trim_start().to_owned();
+        *text = rest;
+        Some(skill.clone())
     }
 }
 

@@ -223,11 +223,13 @@ impl Conversation {
         let number = session.number;
         let id = session.id.clone();
         self.page.offer_contextual(&id);
-        let late = self.page.take_late().into_iter().map(ContentBlock::from);
-        turn.prompt.blocks.splice(..0, late);
+        let late = self.page.take_late();
+        turn.first_said += late.len();
+        turn.prompt.blocks.splice(..0, late.into_iter().map(ContentBlock::from));
         if let Some(attempt) = &mut self.attempt {
             attempt.set_turn(&turn);
         }
+        let skill = self.take_skill(&mut turn);
         let PlannedTurn { mut prompt, forwarded, .. } = turn;
         if let Some(instructions) = self.instructions_in_prompt().filter(|_| is_first) {
             self.translator.handle_instructions(&instructions);
@@ -254,10 +256,26 @@ impl Conversation {
         }
         let blocks = prompt.blocks;
         let meta = meta_of(&members);
-        self.commands.push_back(Command::Prompt { session: number, blocks, meta });
+        self.commands.push_back(Command::Prompt { session: number, blocks, skill, meta });
         self.show_setting_notices();
         self.remember();
         self.set_stage(Stage::Working);
+    }
+
+    /// Takes the skill that the user invokes out of a prompt.
+    fn take_skill(&mut self, turn: &mut PlannedTurn) -> Option<String> {
+        let AgentState::Connected(features) = &self.agent else { return None };
+        let session = self.session.as_ref().filter(|_| features.skills)?;
+        let blocks = &mut turn.prompt.blocks;
+        let Some(ContentBlock::Text(block)) = blocks.get_mut(turn.first_said) else {
+            return None;
+        };
+        let skill = session.take_skill(&mut block.text)?;
+        if block.text.is_empty() {
+            blocks.remove(turn.first_said);
+        }
+        self.translator.handle_skill(&skill, blocks);
+        Some(skill)
     }
 
     pub(super) fn handle_turn_ended(&mut self, ended: Result<ReceivedValue<TurnEnd>, TurnError>) {

@@ -225,9 +225,10 @@ impl Hub {
                 let key = connection.open_session(open_request(*open, is_v2), now);
                 self.threads.attach(number, Some((session, key)));
             }
-            Command::Prompt { blocks, meta, .. } => {
+            Command::Prompt { blocks, skill, meta, .. } => {
                 let Some((_, key)) = attached else { return };
-                let prompted = connection.prompt(key, prompt(connection, blocks, meta), now);
+                let prompt = prompt(connection, blocks, skill, meta);
+                let prompted = connection.prompt(key, prompt, now);
                 if let (Err(error), Some(thread)) = (prompted, self.threads.get_mut(number)) {
                     let message = error.to_string();
                     thread.conversation.handle_failure(Failure::AgentUnavailable, &message, now);

@@ -12,9 +12,11 @@ use acp_types::v1::session_setup::{
     SessionOptionsRequest,
 };
 use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
+use acp_types::v2::content::{ContentBlock as ContentBlockV2, SkillReference};
 use acp_types::v2::session_config_options as options_v2;
 use acp_types::v2::session_setup as v2;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Raw, Wire};
 
@@ -24,13 +26,18 @@ pub(super) fn speaks_v2(connection: &Connection) -> bool {
     version.is_some_and(|version| version != ProtocolVersion::V1)
 }
 
-/// Returns a prompt, in the agent's version.
+/// Returns a prompt, in the agent's version. Version 1 has no skills.
 pub(super) fn prompt(
     connection: &Connection,
     blocks: Vec<ContentBlock>,
+    skill: Option<String>,
     meta: Option<Meta>,
 ) -> Prompt {
-    let v2 = speaks_v2(connection).then(|| in_v2(&blocks)).flatten();
+    let mut v2: Option<Vec<ContentBlockV2>> =
+        speaks_v2(connection).then(|| in_v2(&blocks)).flatten();
+    if let (Some(blocks), Some(skill)) = (&mut v2, skill) {
+        blocks.insert(0, ContentBlockV2::Skill(SkillReference::new(skill)));
+    }
     let mut prompt = Prompt::v1([]);
     prompt.content = v2.map_or(PromptContent::V1(blocks), PromptContent::V2);
     prompt.meta = meta;

@@ -38,6 +38,8 @@ pub struct Plan {
     background: Background,
     /// The messages of the prompt.
     pub(crate) instruction: Instruction,
+    /// Index of the first block of these messages in the prompt.
+    pub(crate) first_said: usize,
 }
 
 /// The action on a thread's session.
@@ -128,6 +130,7 @@ impl SessionMemory {
             late,
             background: self.background(),
             instruction: Instruction::default(),
+            first_said: 0,
         };
         self.prompt(&mut plan, input, messages, rules, capabilities, aim)?;
         Ok(plan)
@@ -282,9 +285,16 @@ impl SessionMemory {
         self.queued().iter().chain(&plan.late).for_each(|text| before.text(text));
         let context = self.beside(plan, input, rules, capabilities, is_new)?;
         plan.background.instructions = print;
-        let (first, second) =
-            if rules.context_first { (context, said.blocks) } else { (said.blocks, context) };
-        let blocks = before.blocks.into_iter().chain(first).chain(second).collect();
+        let mut blocks = before.blocks;
+        let mut after = Vec::new();
+        if rules.context_first {
+            blocks.extend(context);
+        } else {
+            after = context;
+        }
+        plan.first_said = blocks.len();
+        blocks.extend(said.blocks);
+        blocks.extend(after);
         plan.prompt = Some(Prompt { blocks, last_message, unseen: aim.unseen });
         Ok(())
     }

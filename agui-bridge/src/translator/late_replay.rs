@@ -24,9 +24,11 @@
 //! unknown, and for one that an edit has removed from the thread while the session goes on.
 use super::Translator;
 use super::exchanges::Exchanges;
+use crate::echo::Echo;
 use crate::update::{Part, Update};
 use crate::waiting::WaitingUpdates;
 use acp_types::v1::content::ContentBlock;
+use acp_types::v2::content::{ContentBlock as ContentBlockV2, SkillReference};
 use agui_types::id::ToolCallId;
 use agui_types::message::Message;
 use alloc::collections::BTreeSet;
@@ -206,6 +208,13 @@ impl Translator {
     /// Records that the agent receives this text before the prompt of the open run.
     pub(crate) fn handle_instructions(&mut self, text: &str) {
         self.echo.precede(text);
+    }
+
+    /// Records that the prompt of the open run has these blocks after a skill.
+    pub(crate) fn handle_skill(&mut self, skill: &str, blocks: &[ContentBlock]) {
+        self.echo = Echo::new(blocks);
+        let skill = ContentBlockV2::Skill(SkillReference::new(skill));
+        self.echo.expect_block(skill.into());
     }
 
     /// Takes a chunk of the user that repeats the prompt, unless it belongs to a replay.

@@ -115,3 +115,68 @@ fn changed_options_of_the_agent_are_settings() {
     hub.handle_line(Ok(&line.to_string()), NOW);
     assert_eq!(mode(&hub), "auto");
 }
+
+/// Returns the content of the prompt for these messages, in a session with a skill, and the texts
+/// of the user that the page gets if the agent repeats its prompt.
+fn prompted(messages: &[Value], capabilities: &Value) -> (Value, Vec<String>) {
+    let mut hub = Hub::new(HubOptions::new(options()));
+    hub.connect(client::Options::new(Implementation::new("c", "1")), NOW);
+    let said = input("r", messages, &json!({}));
+    assert_eq!(hub.handle_run("t", said, NOW).unwrap(), Acceptance::Queued);
+    let info = json!({ "name": "a", "version": "1" });
+    let capabilities = json!({ "session": { "prompt": capabilities } });
+    let agent = json!({ "protocolVersion": 2, "info": info, "capabilities": capabilities });
+    answer(&mut hub, "initialize", agent);
+    let skill = json!({ "type": "skill", "name": "review", "description": "Reviews" });
+    answer(&mut hub, "session/new", json!({ "sessionId": "s", "availableCommands": [skill] }));
+    let prompt = answer(&mut hub, "session/prompt", json!({ "messageId": "m" }))["prompt"].take();
+    let update =
+        json!({ "sessionUpdate": "user_message", "messageId": "m", "content": prompt.clone() });
+    let params = json!({ "sessionId": "s", "update": update });
+    let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params });
+    hub.handle_line(Ok(&line.to_string()), NOW);
+    let shown = std::iter::from_fn(|| hub.poll_run()).flat_map(|event| frames(&event)).collect();
+    let shown = String::from_utf8(shown).unwrap();
+    let users = shown.lines().filter(|line| line.contains(r#""role":"user""#));
+    (prompt, users.map(ToOwned::to_owned).collect())
+}
+
+#[test]
+fn skill_is_the_first_content_of_its_prompt() {
+    let skill = json!({ "type": "skill", "name": "review" });
+    let rest = json!({ "type": "text", "text": "the  last\nchange" });
+    let takes_skills = json!({ "skill": {} });
+    for separator in [" ", "\n", "  "] {
+        let said = user("u", &format!("/review{separator}the  last\nchange"));
+        let (prompt, repeated) = prompted(&[said], &takes_skills);
+        assert_eq!(prompt, json!([skill, rest]), "{separator:?}");
+        assert_eq!(repeated, [""; 0], "{separator:?}");
+    }
+    let alone = prompted(&[user("u", "/review")], &takes_skills);
+    assert_eq!(alone, (json!([skill]), vec![]));
+}
+
+#[test]
+fn skill_precedes_the_history_of_a_conversation() {
+    let history =
+        [user("u1", "/review"), json!({ "id": "a", "role": "assistant", "content": "Done" })];
+    let messages = [&history[..], &[user("u2", "/review again")]].concat();
+    let (prompt, repeated) = prompted(&messages, &json!({ "skill": {} }));
+    assert_eq!(prompt[0], json!({ "type": "skill", "name": "review" }));
+    let history = prompt[1]["text"].as_str().unwrap();
+    assert!(history.contains("/review\n"), "{history}");
+    assert_eq!(prompt[2], json!({ "type": "text", "text": "again" }));
+    assert_eq!(prompt[3], Value::Null);
+    assert_eq!(repeated, [""; 0]);
+}
+
+#[test]
+fn other_words_with_a_slash_are_text() {
+    let takes_skills = json!({ "skill": {} });
+    for text in ["/reviews it", "/Review", "review", " /review", "/", "/help"] {
+        let (prompt, _) = prompted(&[user("u", text)], &takes_skills);
+        assert_eq!(prompt, json!([{ "type": "text", "text": text }]), "{text}");
+    }
+    let (prompt, _) = prompted(&[user("u", "/review it")], &json!({}));
+    assert_eq!(prompt, json!([{ "type": "text", "text": "/review it" }]));
+}

@@ -72,6 +72,7 @@ impl v1::LocalAgent for Agent {
             compactions: session.is_some_and(|session| session.compaction.is_some()),
             subagents: client.is_some_and(|client| client.subagents.is_some()),
             suggestions: session.is_some_and(|session| session.prompt_suggestions.is_some()),
+            skills: false,
         });
         let elicitation = client.and_then(|client| client.elicitation.as_ref());
         self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));

@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::page_tools::PageTools;
 use crate::script::{Scene, ShownUpdates};
 use crate::session::{LATER, MODE, Turn};
+use crate::talk;
 use crate::turns::{running, state};
 use crate::words::{self, WORDS};
 use acp_types::connection::{Context, Peer, v2};
@@ -15,7 +16,7 @@ use acp_types::v2::error::SessionNotFoundErrorData;
 use acp_types::v2::initialization::{
     AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, McpCapabilities,
     McpStdioCapabilities, PromptCapabilities, PromptEmbeddedContextCapabilities,
-    PromptImageCapabilities, ProtocolVersion, SessionCapabilities,
+    PromptImageCapabilities, PromptSkillCapabilities, ProtocolVersion, SessionCapabilities,
 };
 use acp_types::v2::prompt_lifecycle::{
     CancelSessionNotification, PromptRequest, PromptResponse, SessionUpdate, UserMessage,
@@ -29,11 +30,14 @@ use acp_types::v2::session_setup::{
     ResumeSessionRequest, ResumeSessionResponse, SessionId,
 };
 use acp_types::v2::session_states::{ErrorStopReason, IdleStateUpdate, StateUpdate, StopReason};
-use acp_types::v2::slash_commands::{AvailableCommand, Command};
+use acp_types::v2::slash_commands::{AvailableCommand, Command, Skill};
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
+
+/// The skill of the agent.
+const SKILL: &str = "summarize";
 
 #[async_trait::async_trait(?Send)]
 impl v2::LocalAgent for Agent {
@@ -45,15 +49,18 @@ impl v2::LocalAgent for Agent {
         let elicitation = request.capabilities.as_ref().and_then(|it| it.elicitation.as_ref());
         self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));
         let session = request.capabilities.as_ref().and_then(|it| it.session.as_ref());
+        let commands = session.and_then(|session| session.commands.as_ref());
         self.shows.set(ShownUpdates {
             notices: true,
             compactions: true,
             subagents: true,
             suggestions: session.is_some_and(|session| session.prompt_suggestions.is_some()),
+            skills: commands.is_some_and(|commands| commands.skill.is_some()),
         });
         let mut prompt = PromptCapabilities::new();
         prompt.image = Some(PromptImageCapabilities::new());
         prompt.embedded_context = Some(PromptEmbeddedContextCapabilities::new());
+        prompt.skill = Some(PromptSkillCapabilities::new());
         let mut mcp = McpCapabilities::new();
         mcp.stdio = Some(McpStdioCapabilities::new());
         let mut session = SessionCapabilities::new();
@@ -87,7 +94,7 @@ impl v2::LocalAgent for Agent {
         })?;
         let mut response = NewSessionResponse::new(session_id.clone());
         response.config_options = Some(self.with_session(&session_id, |it| it.options())?);
-        response.available_commands = Some(commands());
+        response.available_commands = Some(self.commands());
         Ok(response)
     }
 
@@ -119,7 +126,7 @@ impl v2::LocalAgent for Agent {
         client.update(if is_busy { running() } else { idle }).await;
         let mut response = ResumeSessionResponse::new();
         response.config_options = Some(options);
-        response.available_commands = Some(commands());
+        response.available_commands = Some(self.commands());
         Ok(response)
     }
 
@@ -175,6 +182,7 @@ impl v2::LocalAgent for Agent {
     ) -> Result<PromptResponse, ErrorObject> {
         let id = request.session_id;
         let text = text(&request.prompt);
+        let is_invocation = invokes_skill(&request.prompt)?;
         while let Some(mut turn) = self.find(&id, |session| session.await_own_turn())? {
             // The channel has no values, so that this is its end.
             let _ = turn.changed().await;
@@ -184,7 +192,13 @@ impl v2::LocalAgent for Agent {
             let mut said = UserMessage::new(message_id.as_str());
             said.content = request.prompt.into();
             let said = SessionUpdate::UserMessage(Box::new(said));
-            let turn = session.begin([said.clone()], |scene| words::steps(&text, scene))?;
+            let turn = session.begin([said.clone()], |scene| {
+                if is_invocation {
+                    talk::summarize(scene, &text)
+                } else {
+                    words::steps(&text, scene)
+                }
+            })?;
             Some((message_id, said, turn))
         })?;
         let (message_id, said, turn) = begun.ok_or_else(busy)?;
@@ -213,6 +227,14 @@ impl Agent {
             }
             error
         })
+    }
+
+    /// Returns the words, and the skill for a client that shows skills.
+    fn commands(&self) -> Vec<AvailableCommand> {
+        let words = WORDS.iter().map(|word| Command::new(word.name, word.about));
+        let skill = Skill::new(SKILL, "summarizes what you say after it");
+        let skill = self.shows.get().skills.then_some(AvailableCommand::Skill(skill));
+        words.map(AvailableCommand::Command).chain(skill).collect()
     }
 
     /// Works on a prompt, and then on the turns that follow without one.
@@ -267,9 +289,19 @@ fn idle(outcome: Result<Outcome, ErrorObject>) -> SessionUpdate {
     state(StateUpdate::Idle(Box::new(idle)))
 }
 
-fn commands() -> Vec<AvailableCommand> {
-    let commands = WORDS.iter().map(|word| Command::new(word.name, word.about));
-    commands.map(AvailableCommand::Command).collect()
+/// Returns whether a prompt invokes the skill.
+fn invokes_skill(prompt: &[ContentBlock]) -> Result<bool, ErrorObject> {
+    let invoked = prompt.iter().find_map(|block| match block {
+        ContentBlock::Skill(skill) => Some(&skill.name),
+        _ => None,
+    });
+    match invoked {
+        Some(name) if name != SKILL => {
+            let message = format!("no skill `{name}`; expected `{SKILL}`");
+            Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message))
+        }
+        invoked => Ok(invoked.is_some()),
+    }
 }
 
 /// Returns the last text of the prompt: the client may put context before it.

@@ -105,13 +105,14 @@ pub(crate) fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, message)
 }
 
-/// What a client shows. In version 2 each client shows all of it but suggestions.
+/// What a client shows. In version 2 each client shows all of it but suggestions and skills.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ShownUpdates {
     pub(crate) notices: bool,
     pub(crate) compactions: bool,
     pub(crate) subagents: bool,
     pub(crate) suggestions: bool,
+    pub(crate) skills: bool,
 }
 
 /// The context of a turn: the facts about the session that words may use.

@@ -67,6 +67,12 @@ pub(crate) fn hello(scene: &mut Scene) -> Vec<Step> {
     say(scene, "Hello! I am a scripted agent, and there is no model behind me. ")
 }
 
+/// What the skill does with a text.
+pub(crate) fn summarize(scene: &mut Scene, text: &str) -> Vec<Step> {
+    let words = text.split_whitespace().count();
+    say(scene, &format!("The summary of these words, {words} in number: you said something. "))
+}
+
 pub(crate) fn think(scene: &mut Scene) -> Vec<Step> {
     let thought = ponder(scene, "Somebody wants me to think. I had better look as if I did.");
     thought.into_iter().chain(say(scene, "I have thought about it: yes. ")).collect()

@@ -8,7 +8,7 @@ const KEY = "spanwire.commands.";
 /** Maximum number of suggested commands. */
 const MAX_SHOWN = 50;
 
-/** @typedef {{name: string, description?: string, input?: {hint?: string} | null}} Command */
+/** @typedef {{type?: string, name: string, description?: string, input?: {hint?: string} | null}} Command */
 
 /** The commands and the files of the selected agent. */
 export class AgentWords {
@@ -66,9 +66,10 @@ export class AgentWords {
     // Commands that begin with the query come first, and the query itself before longer names.
     const rank = (/** @type {Command} */ { name }) => (!name.toLowerCase().startsWith(wanted) ? 2 : name.length > wanted.length ? 1 : 0);
     found.sort((a, b) => rank(a) - rank(b));
-    return found.slice(0, MAX_SHOWN).map(({ name, description, input }) => {
+    return found.slice(0, MAX_SHOWN).map(({ type, name, description, input }) => {
       const hint = input?.hint ? ` ${input.hint}` : "";
-      return { name: `/${name}${hint}`, detail: description, text: `/${name} ` };
+      const detail = type === "skill" ? `Skill: ${description ?? ""}` : description;
+      return { name: `/${name}${hint}`, detail, text: `/${name} ` };
     });
   }
 

@@ -213,8 +213,8 @@ async function offerAgents(current, send) {
   if (list === null || first === undefined) return;
   agentName = current ?? first.name;
   words.setAgent(agentName);
-  void showSettings();
   picker.show(list.agents, list.missing, agentName);
+  void showSettings();
   if (!chat.thread.hasBegun) welcome.show(list.agents, agentName);
 }
 

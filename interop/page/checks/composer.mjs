@@ -120,13 +120,20 @@ const commands = {
     assert.equal(await prompt(page).inputValue(), "/format ");
     await page.keyboard.press("Enter");
     await turn(page, 2).getByRole("table").first().waitFor();
-    // Known commands are suggested in the next conversation, before its session exists.
+    // Known commands are suggested in the next conversation.
     await turnEnd(page, 2).waitFor();
     await page.getByRole("button", { name: "New chat" }).click();
     await prompt(page).fill("/tou");
     await selected(page).getByText("/tour").waitFor();
     await selected(page).click();
     assert.equal(await prompt(page).inputValue(), "/tour ");
+    await prompt(page).fill("/summ");
+    await selected(page).getByText("Skill: summarizes what you say after it").waitFor();
+    await selected(page).click();
+    await prompt(page).pressSequentially("one two three");
+    await page.keyboard.press("Enter");
+    await turn(page, 1).getByText("these words, 3 in number").waitFor();
+    assert.equal(await page.getByText("/summarize one two three").count(), 1, "the agent's repetition is not shown");
   },
 };
 

@@ -21,18 +21,22 @@ struct Turn {
 
 impl Session {
     fn open() -> Self {
+        Self::open_with(&json!({ "elicitation": { "form": {} } })).0
+    }
+
+    /// Opens the session of a client with these capabilities, and returns its commands.
+    fn open_with(capabilities: &Value) -> (Self, Value) {
         let linter = Linter::default();
         let mut session = Self { client: Client::spawn(), linter, id: String::new() };
         let info = json!({ "name": "test", "version": "1" });
-        let capabilities = json!({ "elicitation": { "form": {} } });
         let params = json!({ "protocolVersion": 2, "info": info, "capabilities": capabilities });
         let response = session.call("initialize", &params);
         assert_eq!(response["protocolVersion"], 2);
         assert!(response["capabilities"]["session"].is_object(), "{response}");
-        let response = session.call("session/new", &json!({ "cwd": "/project" }));
+        let mut response = session.call("session/new", &json!({ "cwd": "/project" }));
         assert_eq!(response["availableCommands"][0]["name"], "help");
         session.id = response["sessionId"].as_str().unwrap().to_owned();
-        session
+        (session, response["availableCommands"].take())
     }
 
     fn request(&mut self, method: &str, params: &Value) -> i64 {
@@ -64,7 +68,10 @@ impl Session {
     }
 
     fn prompt(&mut self, text: &str) -> i64 {
-        let prompt = json!([{ "type": "text", "text": text }]);
+        self.prompt_with(&json!([{ "type": "text", "text": text }]))
+    }
+
+    fn prompt_with(&mut self, prompt: &Value) -> i64 {
         self.request("session/prompt", &json!({ "sessionId": self.id, "prompt": prompt }))
     }
 
@@ -288,6 +295,28 @@ fn resumed_session_replays_its_history_and_its_state() {
         assert_eq!(replayed, if replay { history } else { Vec::new() });
         assert_eq!(response["configOptions"][0]["currentValue"], "ask");
     }
+}
+
+#[test]
+fn skill_is_for_clients_that_show_skills() {
+    let (_, commands) = Session::open_with(&json!({}));
+    let is_skill = |command: &&Value| command["type"] == "skill";
+    assert_eq!(commands.as_array().unwrap().iter().find(is_skill), None);
+    let shows_skills = json!({ "session": { "commands": { "skill": {} } } });
+    let (mut session, commands) = Session::open_with(&shows_skills);
+    let skill = commands.as_array().unwrap().iter().find(is_skill).expect("a skill");
+    let text = json!({ "type": "text", "text": "one two three" });
+    let reference = json!({ "type": "skill", "name": skill["name"] });
+    session.prompt_with(&json!([reference, text]));
+    assert!(session.next()["result"]["messageId"].is_string());
+    let turn = session.rest(allow);
+    let said = of(&turn, "agent_message_chunk");
+    let said: String = said.iter().filter_map(|it| it["content"]["text"].as_str()).collect();
+    assert!(said.contains("3 in number"), "{said}");
+    session.prompt_with(&json!([{ "type": "skill", "name": "dance" }]));
+    let refused = session.next();
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert_eq!(session.findings(), [""; 0]);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use acp_types::client::Options;
 use acp_types::v1::initialization::{Implementation, InitializeRequest};
 use acp_types::v2;
 use acp_types::v2::initialization::{
-    ClientAuthCapabilities, ClientCapabilities, ClientSessionCapabilities,
-    PromptSuggestionsCapabilities, ProtocolVersion, TerminalAuthCapabilities,
+    ClientAuthCapabilities, ClientCapabilities, ClientSessionCapabilities, CommandsCapabilities,
+    CommandsSkillCapabilities, PromptSuggestionsCapabilities, ProtocolVersion,
+    TerminalAuthCapabilities,
 };
 use agui_bridge::ElicitationMode;
 use host::workspace::Access;
@@ -59,11 +60,14 @@ fn in_v2(
     let mut capabilities = ClientCapabilities::new();
     if let Some(one) = &one.client_capabilities {
         capabilities.elicitation.clone_from(&one.elicitation);
-        if one.session.as_ref().is_some_and(|session| session.prompt_suggestions.is_some()) {
-            let mut session = ClientSessionCapabilities::new();
-            session.prompt_suggestions = Some(PromptSuggestionsCapabilities::new());
-            capabilities.session = Some(Box::new(session));
-        }
+        let shows_suggestions =
+            one.session.as_ref().is_some_and(|session| session.prompt_suggestions.is_some());
+        let mut commands = CommandsCapabilities::new();
+        commands.skill = Some(CommandsSkillCapabilities::new());
+        let mut session = ClientSessionCapabilities::new();
+        session.prompt_suggestions = shows_suggestions.then(PromptSuggestionsCapabilities::new);
+        session.commands = Some(commands);
+        capabilities.session = Some(Box::new(session));
         if one.auth.as_ref().is_some_and(|auth| auth.terminal == Some(true)) {
             let mut auth = ClientAuthCapabilities::new();
             auth.terminal = Some(TerminalAuthCapabilities::new());
@@ -161,7 +165,9 @@ mod tests {
         let capabilities = two.v2.unwrap().capabilities.unwrap();
         assert!(capabilities.elicitation.unwrap().form.is_some());
         assert!(capabilities.auth.unwrap().terminal.is_some());
-        assert!(capabilities.session.unwrap().prompt_suggestions.is_some());
+        let session = capabilities.session.unwrap();
+        assert!(session.prompt_suggestions.is_some());
+        assert!(session.commands.unwrap().skill.is_some());
     }
 
     #[test]
