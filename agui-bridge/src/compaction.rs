@@ -6,6 +6,7 @@ use crate::json::{self, Members};
 use crate::outbox::Outbox;
 use acp_types::v1::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use acp_types::v1::content::ContentBlock;
+use acp_types::v2::compaction::{CompactionStatus, CompactionUpdate as CompactionUpdateV2};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -57,6 +58,21 @@ impl Compactions {
         if before.as_ref() != Some(&compaction) {
             self.show(frame, out, id, compaction);
         }
+    }
+
+    /// As [`handle_update`](Self::handle_update), for version 2, in which an update without a
+    /// status keeps the present one.
+    pub(crate) fn handle_update_v2(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        mut update: CompactionUpdateV2,
+    ) {
+        let known = self.compactions.get(update.compaction_id.as_str());
+        if let Some(known) = known.filter(|_| update.status == Presence::Absent) {
+            update.status = Presence::Value(CompactionStatus::from(known.status.as_str()));
+        }
+        self.handle_update(frame, out, update.into());
     }
 
     pub(crate) fn handle_chunk(

@@ -223,20 +223,21 @@ impl Conversation {
             }
             _ => None,
         };
-        let tools = run.request.input.tools.as_deref().unwrap_or_default();
-        let loading = match (self.unclaimed.take(), continued) {
-            (Some(unclaimed), _) => unclaimed,
+        let unclaimed = self.unclaimed.take();
+        if unclaimed.is_none() && continued.is_none() {
+            return self.begin(run);
+        }
+        self.page.set_tools(run.request.input.tools.as_deref().unwrap_or_default());
+        let loading = match (unclaimed, continued) {
             (None, Some(origin)) => {
-                self.page.set_tools(tools);
                 let has_replay = matches!(origin, SessionOrigin::Load(_));
                 let number = self.open(origin, None, None, run.request.meta.clone());
-                UnclaimedSession { number, has_replay, is_new: false }
+                Some(UnclaimedSession { number, has_replay, is_new: false })
             }
-            (None, None) => return self.begin(run),
+            (unclaimed, _) => unclaimed,
         };
-        self.page.set_tools(tools);
         self.known.insert(&run.request.input);
-        self.starting = Some(StartingRun::new(run, Some(loading)));
+        self.starting = Some(StartingRun::new(run, loading));
         Ok(Acceptance::Queued)
     }
 

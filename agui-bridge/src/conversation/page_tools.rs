@@ -150,10 +150,12 @@ impl PageToolsPart {
         self.refused
     }
 
-    /// Sets the tools of an input, for sessions opened from now on.
+    /// Sets the tools of an input, for sessions opened from now on. An agent may list them before a
+    /// run begins.
     pub(super) fn set_tools(&mut self, tools: &[Tool]) {
         if tools != self.tools {
             self.tools = tools.to_vec();
+            self.machine.set_tools(tools);
             self.replies.notices.push_back(Notice::ToolsChanged);
         }
     }

@@ -281,8 +281,13 @@ impl FrontendTools {
         self.calls.any(Stage::waits)
     }
 
-    fn begin_run(&mut self, tools: &[Tool], now: Duration) {
+    /// Sets the tools that the binding lists before the next run begins.
+    pub(crate) fn set_tools(&mut self, tools: &[Tool]) {
         self.agent.set_tools(ToolSet::new(tools, &self.options));
+    }
+
+    fn begin_run(&mut self, tools: &[Tool], now: Duration) {
+        self.set_tools(tools);
         self.run_is_open = true;
         self.page_is_gone = false;
         self.last_activity = now;

@@ -217,6 +217,9 @@ impl Translator {
             SessionUpdateV2::ConfigOptionUpdate(options) => {
                 self.session.show(&frame, out, Kind::ConfigOptions, json::bounded(&options, limit));
             }
+            SessionUpdateV2::CompactionUpdate(update) => {
+                self.compactions.handle_update_v2(&frame, out, *update);
+            }
             SessionUpdateV2::StateUpdate(state) => {
                 let owner = self.subagents.owner(&lane.name).cloned();
                 let frame = self.basis.root().owned_by(owner.as_ref());
@@ -340,9 +343,6 @@ fn as_v1(update: SessionUpdateV2) -> Result<SessionUpdate, SessionUpdateV2> {
         SessionUpdateV2::SessionInfoUpdate(info) => SessionUpdate::SessionInfoUpdate(info),
         SessionUpdateV2::UsageUpdate(usage) => SessionUpdate::UsageUpdate(usage),
         SessionUpdateV2::Notice(notice) => SessionUpdate::Notice(*notice),
-        SessionUpdateV2::CompactionUpdate(update) => {
-            SessionUpdate::CompactionUpdate(Box::new((*update).into()))
-        }
         SessionUpdateV2::CompactionSummaryChunk(chunk) => {
             SessionUpdate::CompactionSummaryChunk(Box::new((*chunk).into()))
         }

@@ -444,3 +444,23 @@ fn calls_belong_to_messages_of_their_own_invocation() {
         assert_eq!(made, parents, "{updates:?}");
     }
 }
+
+#[test]
+fn compaction_keeps_its_status_until_an_update_has_one() {
+    let update = |members: Value| up("compaction_update", members);
+    let summary = json!([{"type": "text", "text": "So far"}]);
+    let steps = [
+        update(json!({"compactionId": "c"})),
+        update(json!({"compactionId": "c", "status": "failed"})),
+        update(json!({"compactionId": "c", "error": "no room"})),
+        update(json!({"compactionId": "c", "status": null, "summary": summary})),
+    ];
+    let stream = turn(Options::new(), &steps);
+    let contents: Vec<_> =
+        of_type(&stream, "CUSTOM").into_iter().map(|event| &event["value"]).collect();
+    assert_eq!(contents.len(), 4, "{contents:?}");
+    let statuses: Vec<_> = contents.iter().map(|content| &content["status"]).collect();
+    assert_eq!(statuses, ["in_progress", "failed", "failed", "in_progress"]);
+    assert_eq!(contents[2]["error"], "no room");
+    assert_eq!(contents[3]["summary"], "So far");
+}

@@ -290,6 +290,11 @@ export class Chat {
     this.#parts.ended();
   }
 
+  /** Whether the conversation has no message, not even one that waits for a login. */
+  get isEmpty() {
+    return !this.thread.hasBegun && this.#waiting === undefined;
+  }
+
   /** Whether a waiting tool call belongs to the conversation. @param {{sessionId: string, callId: string}} session */
   owns({ sessionId, callId }) {
     return this.thread.findCall(callId) !== undefined || this.#interrupts.ofSession(sessionId).length > 0;

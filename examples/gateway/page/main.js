@@ -278,8 +278,8 @@ function replaceChat(next) {
 /** @param {boolean} [isOfOther] Whether the agent is another one. */
 function newChat(isOfOther = false) {
   address.enter(null);
-  // A conversation that has not begun has a session already.
-  if (isOfOther || chat.thread.hasBegun) replaceChat(null);
+  // The session of an empty conversation is open already.
+  if (isOfOther || !chat.isEmpty) replaceChat(null);
   if (agentName !== "") welcome.show(picker.agents, agentName);
   void showSettings();
   announcer.say("New conversation.");

@@ -48,7 +48,10 @@ const REFUSALS = new Map([
   [409, ["The conversation is at work", "Wait for the end of the active run, or open the conversation in its other tab."]],
   [413, ["The message is too large", "Remove a file, or begin a new chat."]],
   [415, ["The agent does not accept the message's files", "Remove the files, or choose another agent."]],
+  [421, ["The conversation moved to another gateway", "Send the message again."]],
   [429, ["Too many requests", "Wait a moment, then try again."]],
+  [500, ["The gateway failed", "Try again. If it fails again, the gateway's log has the reason."]],
+  [502, ["The agent's server refused the request", "Read the reason above, then try again."]],
   [503, ["The gateway is busy", "Wait a moment, then try again."]],
 ]);
 

@@ -133,7 +133,7 @@ const commands = {
     await prompt(page).pressSequentially("one two three");
     await page.keyboard.press("Enter");
     await turn(page, 1).getByText("these words, 3 in number").waitFor();
-    assert.equal(await page.getByText("/summarize one two three").count(), 1, "the agent's repetition is not shown");
+    assert.equal(await turn(page, 1).getByText("/summarize one two three").count(), 1, "the agent's repetition is not shown");
   },
 };
 

@@ -204,6 +204,9 @@ fn prepared_session_without_the_pages_tools_is_replaced() {
     let tools: Vec<Tool> = run().tools.unwrap();
     prepare(&mut rig, &tools);
     assert_eq!(rig.opening().mcp_servers.len(), 1);
+    assert!(rig.notices.contains(&Notice::ToolsChanged));
+    let listed = rig.thread.tools().list().count();
+    assert_eq!(listed, 1, "the agent lists them before the first prompt");
     rig.open("s");
     rig.take_commands();
     rig.run(run()).unwrap();
