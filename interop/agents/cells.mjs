@@ -134,6 +134,47 @@ async function pageTool(chat) {
   assert.ok(textOf(turn).includes("The page has answered."), textOf(turn));
 }
 
+/** Returns the choices of a session's settings that differ from the present ones. */
+function choicesOf({ modes, configOptions = [] }) {
+  const selects = configOptions.filter(({ type }) => type === "select");
+  const choices = selects.map(({ id, category, name, currentValue, options }) => {
+    const values = options.flatMap((option) => option.options ?? [option]).map(({ value }) => value);
+    const others = values.filter((value) => value !== currentValue);
+    // Other models of some agents are on the network.
+    const value = others.find((value) => value.includes("scripted")) ?? others[0];
+    return { name: category ?? name, value, change: { configId: id, value } };
+  });
+  const mode = modes?.availableModes.map(({ id }) => id).find((id) => id !== modes.currentModeId);
+  return [...choices, { name: "mode", value: mode, change: { modeId: mode } }].filter(({ value }) => value !== undefined);
+}
+
+/** A setting that is chosen before the first message of a thread, which has the same session. */
+async function firstChoice(chat) {
+  await chat.newThread();
+  const before = sessions(chat);
+  const { agents } = await (await fetch(`${chat.url}/api/ai/agents`)).json();
+  const thread = `${chat.url}/api/ai/agents/${agents[0].name}/threads/${chat.client.threadId}`;
+  const post = async (path, body) => {
+    const signal = AbortSignal.timeout(LOGIN_SECONDS * 1000);
+    const response = await fetch(`${thread}/${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
+    const text = await response.text();
+    assert.equal(response.status, 200, `${path}: ${text}`);
+    return JSON.parse(text);
+  };
+  const choices = choicesOf(await post("session", {}));
+  const wanted = chat.agent.firstChoice ?? "model";
+  const choice = choices.find(({ name }) => name === wanted) ?? choices[0];
+  if (choice) await post("settings", choice.change);
+  const turn = await complete(chat, prompted(chat, "text"));
+  expectFinished(turn);
+  assert.equal(sessions(chat), before + 1, "sessions of the thread");
+  if (!choice) return "none offered";
+  const methods = chat.place.tapped("in").map(({ method, params }) => [method, params]).filter(([method]) => /^session\/(set_|prompt)/.test(method));
+  const [[set, { modeId, value }], [prompt]] = methods.slice(-2);
+  assert.deepEqual([modeId ?? value, prompt], [choice.value, "session/prompt"], set);
+  return choice.name;
+}
+
 /** Without a key: the error of the run has its own code, or the reason of the agent. */
 async function login(chat) {
   const turn = await within(LOGIN_SECONDS, "the end of the run without a key", chat.send(prompted(chat, "text")));
@@ -152,5 +193,6 @@ export const CELLS = [
   { name: "edit", run: edit },
   { name: "image", run: image },
   { name: "page tool", run: pageTool },
+  { name: "first choice", run: firstChoice },
   { name: "login refused", run: login, isWithoutKey: true },
 ];
