@@ -12,6 +12,13 @@ const CHUNKS: usize = 40_000;
 /// gateway waits.
 const ROUNDS: usize = 3;
 
+/// Settings of the C library, so that large copies are loops of vector instructions. Otherwise they
+/// are one instruction, which callgrind counts once for each byte, so that a figure would depend on
+/// the sizes of copies more than on their sum.
+const COPIES: &str = "glibc.cpu.x86_rep_movsb_threshold=1000000000:\
+    glibc.cpu.x86_rep_stosb_threshold=1000000000:\
+    glibc.cpu.x86_non_temporal_threshold=1000000000";
+
 /// Returns the instructions of all threads of the gateway for one chunk, without those of a run's
 /// begin and end: the difference of two runs. `library` makes the gateway start its agent under
 /// valgrind.
@@ -29,7 +36,8 @@ fn of_run(gateway: &str, library: &str, chunks: usize) -> u64 {
     let agent = format!("{} agent", crate::own_path());
     let valgrind = ["valgrind", "--tool=callgrind", &counts_to];
     let command = [&valgrind[..], &program::gateway(gateway, &agent)].concat();
-    let environment = [("LD_PRELOAD", library), ("OWN_PROGRAM", gateway)];
+    let environment =
+        [("LD_PRELOAD", library), ("OWN_PROGRAM", gateway), ("GLIBC_TUNABLES", COPIES)];
     let mut program = Program::start("gateway", &command, &environment, "delta");
     program.run(chunks);
     drop(program);
