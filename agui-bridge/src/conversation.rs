@@ -84,6 +84,7 @@ use serde::{Deserialize, Serialize};
 mod active;
 mod answers;
 mod begin;
+mod cursors;
 mod events;
 mod following;
 mod options;

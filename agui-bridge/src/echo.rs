@@ -60,9 +60,20 @@ impl Echo {
         }
     }
 
+    /// Returns whether a user chunk would repeat the prompt.
+    pub(crate) fn is_next(&self, block: &ContentBlock) -> bool {
+        match block {
+            ContentBlock::Text(text) => self.rest().starts_with(&text.text),
+            other => self.blocks.contains(other),
+        }
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.repeated..).unwrap_or_default()
+    }
+
     fn takes_text(&mut self, text: &str) -> bool {
-        let rest = self.text.get(self.repeated..).unwrap_or_default();
-        let repeats = rest.starts_with(text);
+        let repeats = self.rest().starts_with(text);
         self.repeated += if repeats { text.len() } else { 0 };
         repeats
     }

@@ -39,21 +39,28 @@ use alloc::vec::Vec;
 use blocks::Blocks;
 use serde::{Deserialize, Serialize};
 
+mod background;
 mod blocks;
 mod cancelled;
 mod compared_text;
+mod cursors;
 mod forwarded;
 mod plan;
 mod rules;
 mod session_memory;
+mod session_step;
 mod transcript;
 
 pub use blocks::UnsupportedContent;
 pub(crate) use cancelled::Instruction;
+pub(crate) use cursors::TimelineUpdate;
 pub use forwarded::{AllowedMembers, ForwardedMembers, follows};
-pub use plan::{Plan, SessionStep};
+pub(crate) use plan::FallbackTurn;
+pub use plan::Plan;
 pub use rules::{Divergence, Repeat, Rules, SessionScope};
+pub(crate) use session_memory::Circumstances;
 pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};
+pub use session_step::SessionStep;
 
 /// Largest number of `context` entries.
 pub const MAX_CONTEXT_ENTRIES: usize = 64;

@@ -238,7 +238,7 @@ impl Connection {
 
     /// Releases a session: its open requests are answered, its turn and its opening end with
     /// [`CallError::Released`], and later updates are dropped. `session/close` is sent if the agent
-    /// supports it, after the answer to an open `session/new`.
+    /// supports it, after the answer to an open `session/new` or `session/fork`.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}
@@ -323,8 +323,12 @@ fn send(
     call: Call,
     deadline: Duration,
 ) -> Result<RequestId, CallError> {
-    // The request may name a session that waits for its end.
-    if call.method != v1::session_setup::NewSessionRequest::METHOD {
+    // The request may name a session that waits for its end. The source of a fork is closed after it.
+    let is_before_closings = [
+        v1::session_setup::NewSessionRequest::METHOD,
+        v1::session_setup::ForkSessionRequest::METHOD,
+    ];
+    if !is_before_closings.contains(&&*call.method) {
         base.outgoing.send_all_closings();
     }
     // The number of requests is not limited here.

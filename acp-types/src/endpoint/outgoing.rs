@@ -50,8 +50,8 @@ pub(crate) struct OutgoingLines {
     replies: usize,
 }
 
-/// A `session/close`. It waits for the answer to a `session/new`: some agents lose a session that
-/// they create while they close another one.
+/// A `session/close`. It waits for the answer to a `session/new`, since some agents lose a session
+/// that they create while they close another one, and to a `session/fork`, which needs its source.
 #[derive(Debug)]
 pub(crate) struct SessionClose {
     pub(crate) request: RequestId,

@@ -9,7 +9,7 @@ use acp_types::v1;
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::prompt_turn::StopReason;
 use acp_types::v1::session_list::ListSessionsRequest;
-use acp_types::v1::session_setup::NewSessionRequest;
+use acp_types::v1::session_setup::{ForkSessionRequest, NewSessionRequest};
 use core::iter;
 use core::time::Duration;
 use jsonrpc_core::ErrorCode;
@@ -278,6 +278,20 @@ fn released_session_ends_its_turn_and_is_closed() {
     assert!(matches!(client.events()[..], [Event::Diagnostic(Diagnostic::UnknownSession { .. })]));
     // The agent may reuse the id.
     client.open("s");
+}
+
+#[test]
+fn source_of_a_fork_is_closed_after_the_fork() {
+    let (mut client, session) = Client::with_session();
+    client.sent();
+    client.0.release(session, NOW);
+    client.0.open_session(ForkSessionRequest::new("s", "/work"), NOW);
+    let sent = client.sent();
+    let methods: Vec<_> = sent.iter().map(|line| line["method"].clone()).collect();
+    assert_eq!(methods, ["session/fork"]);
+    let request = sent[0]["id"].as_i64().unwrap();
+    client.answer(request, json!({ "sessionId": "f" }));
+    assert_eq!(client.sent()[0]["method"], "session/close");
 }
 
 #[test]

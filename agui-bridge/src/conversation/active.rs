@@ -1,7 +1,8 @@
 //! The open run, and its turn.
 use super::output::SessionNumber;
-use crate::input::{ForwardedMembers, Instruction, Plan, Prompt, SessionStep};
+use crate::input::{FallbackTurn, ForwardedMembers, Instruction, Plan, Prompt, SessionStep};
 use agui_types::id::RunId;
+use alloc::boxed::Box;
 use core::time::Duration;
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub(super) struct PlannedTurn {
     /// Whether the user changed the conversation, so that a new session is expected.
     pub(super) is_expected: bool,
     pub(super) forwarded: ForwardedMembers,
+    /// The turn if the agent refuses to fork the session at a cursor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fallback: Option<Box<FallbackTurn>>,
 }
 
 impl ActiveRun {
@@ -71,7 +75,15 @@ impl PlannedTurn {
     /// Returns the turn of a plan, if any.
     pub(super) fn of(plan: Plan) -> Option<Self> {
         let is_expected = plan.diverged.is_some();
-        let Plan { session: step, forwarded, instruction, first_said, prompt, .. } = plan;
-        prompt.map(|prompt| Self { prompt, instruction, first_said, step, is_expected, forwarded })
+        let Plan { session: step, forwarded, instruction, first_said, prompt, fallback, .. } = plan;
+        prompt.map(|prompt| Self {
+            prompt,
+            instruction,
+            first_said,
+            step,
+            is_expected,
+            forwarded,
+            fallback,
+        })
     }
 }

@@ -258,6 +258,7 @@ impl Conversation {
         let has_replay = opening.is_some_and(|opening| opening.has_replay);
         let is_new = opening.is_some_and(|opening| opening.is_new);
         let replay = core::mem::take(&mut opened.replay);
+        let cursors = self.cursors_of(&replay);
         // Without a run, the replay goes on until the next one begins.
         let silence = self.options.translator.times.replay;
         let waits = starting.is_none() || !silence.is_zero();
@@ -280,6 +281,9 @@ impl Conversation {
             self.handle_attempt_opened();
         } else if let Some(remembered) = &self.remembered {
             self.memory.restore(remembered.memory());
+        }
+        for cursor in &cursors {
+            self.memory.handle_replayed_cursor(opened.session_id.as_str(), cursor);
         }
         if let Some(StartingRun { run, .. }) = starting {
             if continues {
@@ -481,6 +485,7 @@ impl Conversation {
     fn rules(&self) -> Rules {
         let mut rules = self.options.rules.clone();
         if let AgentState::Connected(features) = &self.agent {
+            rules.cursors &= features.fork;
             if !features.fork && rules.divergence == Divergence::Fork {
                 rules.divergence = Divergence::NewSession;
             }

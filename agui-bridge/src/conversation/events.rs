@@ -38,6 +38,7 @@ impl Conversation {
                 if is_work(&update.value) {
                     self.handle_attempt_succeeded();
                 }
+                self.note_timeline(&update.value);
                 self.handle_update(update.value);
                 self.extend_replay();
             }
@@ -58,10 +59,14 @@ impl Conversation {
                 left = Some(SessionEvent::Notification(notification));
             }
             SessionEvent::PromptAccepted(_, accepted) => {
+                self.note_prompt_accepted(&accepted.value.message_id);
                 self.translator.handle_prompt_accepted(&accepted.value);
             }
             SessionEvent::TurnEnded(_, ended) => self.handle_turn_ended(ended),
-            SessionEvent::Lagged { dropped } => self.translator.handle_dropped(dropped),
+            SessionEvent::Lagged { dropped } => {
+                self.memory.handle_lost_updates();
+                self.translator.handle_dropped(dropped);
+            }
             _ => {}
         }
         self.advance();

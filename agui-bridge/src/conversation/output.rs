@@ -8,6 +8,7 @@ use acp_types::client::RequestKey;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::session_config_options::InitialSessionConfigOption;
+use acp_types::v1::session_cursors::CursorId;
 use acp_types::v1::session_setup::{McpServer, SessionId};
 use agui_types::event::Event;
 use agui_types::id::{RunId, ToolCallId};
@@ -124,8 +125,8 @@ pub enum SessionOrigin {
     Load(SessionId),
     /// `session/resume`.
     Resume(SessionId),
-    /// `session/fork`.
-    Fork(SessionId),
+    /// `session/fork`, at a cursor of the session or of the whole session.
+    Fork(SessionId, Option<CursorId>),
 }
 
 /// The response to a request of the agent.
@@ -245,6 +246,9 @@ pub enum ConversationDiagnostic {
     /// A session was replaced by a new one, since it could not be continued.
     #[error("the session of the thread cannot be continued: {0}")]
     SessionLost(String),
+    /// The agent refused to fork the session at its cursor. A new session is opened instead.
+    #[error("the agent does not fork the session at its cursor: {0}")]
+    ForkRefused(String),
     /// A cancelled turn did not end in time, and its session was released.
     #[error("the agent did not end a cancelled turn")]
     GraceOver,

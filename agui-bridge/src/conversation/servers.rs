@@ -92,7 +92,7 @@ impl Conversation {
             return false;
         };
         let Some(turn) = attempt.turn.take() else { return false };
-        if matches!(attempt.open.origin, SessionOrigin::New | SessionOrigin::Fork(_)) {
+        if matches!(attempt.open.origin, SessionOrigin::New | SessionOrigin::Fork(..)) {
             self.forget_remembered();
         }
         self.release();
@@ -213,6 +213,7 @@ pub(super) fn is_work(update: &Update) -> bool {
                 | SessionUpdate::ConfigOptionUpdate(_)
                 | SessionUpdate::SessionInfoUpdate(_)
                 | SessionUpdate::UsageUpdate(_)
+                | SessionUpdate::CursorUpdate(_)
         ),
         Update::V2(update) => !matches!(
             update.update,
@@ -221,6 +222,7 @@ pub(super) fn is_work(update: &Update) -> bool {
                 | SessionUpdateV2::SessionInfoUpdate(_)
                 | SessionUpdateV2::StateUpdate(_)
                 | SessionUpdateV2::UsageUpdate(_)
+                | SessionUpdateV2::CursorUpdate(_)
         ),
         _ => true,
     }

@@ -30,19 +30,24 @@ use jsonrpc_core::wire::{Extra, decode};
 
 impl Conversation {
     /// Sends a prompt, in a new session if none is open for it.
-    pub(super) fn begin_turn(&mut self, turn: PlannedTurn) {
+    pub(super) fn begin_turn(&mut self, mut turn: PlannedTurn) {
         if let Some(trouble) = self.agent_trouble() {
             return self.trouble(trouble);
         }
+        if self.session.is_none() {
+            self.replace_fork(&mut turn);
+        }
         let fork = match (&turn.step, &self.session) {
-            (SessionStep::Fork, Some(session)) => Some(session.id.clone()),
+            (SessionStep::Fork { cursor }, Some(session)) => {
+                Some(SessionOrigin::Fork(session.id.clone(), cursor.clone()))
+            }
             _ => None,
         };
         let is_unused = self.session.as_ref().is_some_and(|session| session.is_unused);
         let is_usable = is_unused && self.is_usable_for(&turn);
         let needs_other = match &turn.step {
             SessionStep::New { .. } => !is_usable,
-            SessionStep::Fork => fork.is_some(),
+            SessionStep::Fork { .. } => fork.is_some(),
             SessionStep::Attach => is_unused,
             SessionStep::Keep => false,
         };
@@ -56,7 +61,8 @@ impl Conversation {
             return self.prompt(turn);
         }
         let is_known = match &turn.step {
-            SessionStep::Fork | SessionStep::Attach => true,
+            SessionStep::Fork { .. } => fork.is_some(),
+            SessionStep::Attach => true,
             SessionStep::New { .. } => {
                 let is_of_turn = self.options.rules.session == SessionScope::Turn;
                 turn.prompt.unseen == 0 || turn.is_expected || is_of_turn
@@ -94,13 +100,13 @@ impl Conversation {
     fn origin(
         &self,
         step: &SessionStep,
-        fork: Option<SessionId>,
+        fork: Option<SessionOrigin>,
         attached: Option<SessionId>,
     ) -> SessionOrigin {
         let AgentState::Connected(features) = &self.agent else { return SessionOrigin::New };
         let attached = attached.filter(|_| *step == SessionStep::Attach);
         let attached = attached.and_then(|id| continued(&id, features));
-        attached.or(fork.map(SessionOrigin::Fork)).unwrap_or(SessionOrigin::New)
+        attached.or(fork).unwrap_or(SessionOrigin::New)
     }
 
     /// Opens a session.
@@ -199,7 +205,7 @@ impl Conversation {
     }
 
     pub(super) fn handle_refused(&mut self, error: &CallError) {
-        if self.session.is_some() || self.reopen(error) {
+        if self.session.is_some() || self.open_without_fork(error) || self.reopen(error) {
             return;
         }
         let opening = self.opening();
@@ -222,6 +228,7 @@ impl Conversation {
         let is_first = core::mem::take(&mut session.is_unused);
         let number = session.number;
         let id = session.id.clone();
+        self.memory.handle_prompt_sent(id.as_str());
         self.page.offer_contextual(&id);
         let late = self.page.take_late();
         turn.first_said += late.len();

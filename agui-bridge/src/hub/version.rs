@@ -100,8 +100,9 @@ pub(super) fn open_request(open: OpenSession, is_v2: bool) -> SessionSetupReques
             request.meta = meta;
             SessionSetupRequest::from(request)
         }
-        SessionOrigin::Fork(id) => {
+        SessionOrigin::Fork(id, cursor) => {
             let mut request = ForkSessionRequest::new(id, cwd);
+            request.cursor_id = cursor;
             request.mcp_servers = Some(servers);
             request.system_prompt = system_prompt;
             request.config_options = options;

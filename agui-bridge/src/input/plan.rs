@@ -1,7 +1,10 @@
 //! The plan of an input: session, answers and prompt.
+use super::background::Background;
 use super::blocks::Blocks;
 use super::cancelled::Instruction;
-use super::session_memory::{Background, MessageComparison, SessionMemory};
+use super::cursors::TurnPlace;
+use super::session_memory::{MessageComparison, SessionMemory};
+use super::session_step::SessionStep;
 use super::transcript::{last_entry, transcript};
 use super::{
     Divergence, ForwardedMembers, InputError, MAX_MESSAGES, Prompt, Repeat, Rules, SessionScope,
@@ -9,9 +12,11 @@ use super::{
 use crate::json::Print;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::PromptCapabilities;
+use acp_types::v1::session_cursors::CursorId;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::{Message, ToolMessage};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -40,29 +45,18 @@ pub struct Plan {
     pub(crate) instruction: Instruction,
     /// Index of the first block of these messages in the prompt.
     pub(crate) first_said: usize,
+    /// The beginning of the turn.
+    place: TurnPlace,
+    /// The turn if the agent refuses to fork the session at the cursor.
+    pub(crate) fallback: Option<Box<FallbackTurn>>,
 }
 
-/// The action on a thread's session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum SessionStep {
-    /// Continue it. A thread without a session needs none if nothing is to be sent.
-    Keep,
-    /// `session/new`.
-    New {
-        /// Value of `systemPrompt`, if [`Rules::system_prompt`] states that the agent accepts one.
-        system_prompt: Option<String>,
-    },
-    /// `session/fork` of the session.
-    Fork,
-    /// `session/resume` or `session/load` of [`ForwardedMembers::session_id`].
-    Attach,
-}
-
-impl SessionStep {
-    pub(crate) fn is_new_session(&self) -> bool {
-        matches!(self, Self::New { .. })
-    }
+/// A turn in a new session with the conversation as text, in place of one in a fork.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FallbackTurn {
+    pub(crate) session: SessionStep,
+    pub(crate) first_said: usize,
+    pub(crate) prompt: Prompt,
 }
 
 impl SessionMemory {
@@ -77,6 +71,7 @@ impl SessionMemory {
     /// | … and results of waiting calls | [`answers`](Plan::answers); with user messages both |
     /// | … and results without a waiting call | text at the beginning of this or a later prompt |
     /// | … and nothing else, or the agent's own messages | no prompt |
+    /// | go back: a message of the user is edited, or is to be answered again, and the agent has a cursor before its turn | a fork at the cursor, with the new messages, by [`Divergence`] |
     /// | differ: one is edited, missing, or not from the agent | by [`Divergence`] |
     /// | end with a message that was answered, also without text, to repeat the answer | by [`Divergence`] |
     /// | lack the end of the agent's last message, and continue | a prompt: the page lost its connection |
@@ -121,6 +116,12 @@ impl SessionMemory {
         let last = last_words(messages).max(self.after_unanswered(input));
         let aim = self.aim(input, messages, last, rules, &forwarded)?;
         let (answers, late) = self.results(messages, &aim, waits);
+        let new_session = matches!(&aim.session, Session::Fork(Some(_))).then(|| Aim {
+            session: Session::New,
+            unseen: last,
+            place: TurnPlace::default(),
+            ..aim.clone()
+        });
         let mut plan = Plan {
             session: SessionStep::Keep,
             answers,
@@ -131,8 +132,20 @@ impl SessionMemory {
             background: self.background(),
             instruction: Instruction::default(),
             first_said: 0,
+            place: aim.place,
+            fallback: None,
+        };
+        let fallback = match new_session {
+            Some(aim) => {
+                let mut plan = plan.clone();
+                self.prompt(&mut plan, input, messages, rules, capabilities, aim)?;
+                let Plan { session, first_said, prompt, .. } = plan;
+                prompt.map(|prompt| FallbackTurn { session, first_said, prompt }.into())
+            }
+            None => None,
         };
         self.prompt(&mut plan, input, messages, rules, capabilities, aim)?;
+        plan.fallback = fallback;
         Ok(plan)
     }
 
@@ -150,8 +163,8 @@ impl SessionMemory {
             self.know(&messages);
         }
         if plan.prompt.is_some() {
-            let has_earlier = matches!(plan.session, SessionStep::Keep | SessionStep::Fork);
-            self.begin_turn(&plan.instruction, has_earlier);
+            self.handle_step(&plan.session, plan.diverged.is_some());
+            self.begin_turn(&plan.instruction, &plan.session, plan.place);
         }
     }
 
@@ -165,7 +178,12 @@ impl SessionMemory {
         rules: &Rules,
         forwarded: &ForwardedMembers,
     ) -> Result<Aim, InputError> {
-        let fresh = |start, unseen| Aim { session: Session::New, start, unseen, diverged: None };
+        let background = self.background();
+        let place = TurnPlace { background, ..TurnPlace::default() };
+        let fresh = |start, unseen| {
+            let place = TurnPlace::default();
+            Aim { session: Session::New, start, unseen, diverged: None, place }
+        };
         if forwarded.session_id.is_some() && !self.has_session() {
             return Ok(Aim { session: Session::Attach, ..fresh(last, 0) });
         }
@@ -179,7 +197,7 @@ impl SessionMemory {
             MessageComparison::Known(start) if !has_answer(messages, start) => {
                 let again = self.has_failed() && !has_question(messages, start);
                 let start = if again { last } else { start };
-                return Ok(Aim { session: Session::Same, ..fresh(start, 0) });
+                return Ok(Aim { session: Session::Same, place, ..fresh(start, 0) });
             }
             // An index past the end marks missing messages. A known message that continues with an
             // answer was never sent to the agent.
@@ -190,13 +208,27 @@ impl SessionMemory {
             }
             MessageComparison::Known(_) | MessageComparison::Diverged(_) => "/messages".to_string(),
         };
-        let session = match rules.divergence {
-            Divergence::Reject => return Err(InputError::Diverged { pointer: diverged }),
-            Divergence::NewSession => Session::New,
-            Divergence::Fork => Session::Fork,
-            Divergence::Ignore => Session::Same,
-        };
-        Ok(Aim { session, start: last, unseen: last, diverged: Some(diverged) })
+        let diverged = Some(diverged);
+        let may_fork = matches!(rules.divergence, Divergence::NewSession | Divergence::Fork);
+        if rules.cursors
+            && may_fork
+            && let Some((cursor, place)) =
+                self.cursor_after(messages.get(..last).unwrap_or_default())
+        {
+            let session = Session::Fork(Some(cursor.clone()));
+            let place = TurnPlace { message: None, is_sent: false, is_repeated: false, ..place };
+            return Ok(Aim { session, start: last, unseen: 0, diverged, place });
+        }
+        let aim = Aim { diverged, ..fresh(last, last) };
+        Ok(match rules.divergence {
+            Divergence::Reject => {
+                let pointer = aim.diverged.unwrap_or_default();
+                return Err(InputError::Diverged { pointer });
+            }
+            Divergence::NewSession => aim,
+            Divergence::Fork => Aim { session: Session::Fork(None), place, ..aim },
+            Divergence::Ignore => Aim { session: Session::Same, place, ..aim },
+        })
     }
 
     /// Returns the new results: those of waiting calls, and the others as texts.
@@ -257,11 +289,11 @@ impl SessionMemory {
         let instructions = instructions(messages);
         let print = instructions.as_deref().map(|text| Print::default().and(text));
         let is_new = aim.session == Session::New;
-        let changed = is_new || print != self.background().instructions;
+        let changed = print != aim.place.background.instructions;
         let mut before = Blocks::new(capabilities, rules.unsupported);
-        plan.session = match aim.session {
+        plan.session = match &aim.session {
             Session::Same => SessionStep::Keep,
-            Session::Fork => SessionStep::Fork,
+            Session::Fork(cursor) => SessionStep::Fork { cursor: cursor.clone() },
             Session::Attach => SessionStep::Attach,
             Session::New => SessionStep::New {
                 system_prompt: instructions.clone().filter(|_| rules.system_prompt),
@@ -279,11 +311,12 @@ impl SessionMemory {
                     before.background("agui-transcript://thread", "text/plain", text);
                 }
             }
-            Session::Fork => before.text(&back_to(earlier)),
-            Session::Same | Session::Attach => {}
+            Session::Fork(None) => before.text(&back_to(earlier)),
+            Session::Same | Session::Fork(Some(_)) | Session::Attach => {}
         }
         self.queued().iter().chain(&plan.late).for_each(|text| before.text(text));
-        let context = self.beside(plan, input, rules, capabilities, is_new)?;
+        let known = aim.place.background.context;
+        let context = beside(plan, input, rules, capabilities, known)?;
         plan.background.instructions = print;
         let mut blocks = before.blocks;
         let mut after = Vec::new();
@@ -298,39 +331,39 @@ impl SessionMemory {
         plan.prompt = Some(Prompt { blocks, last_message, unseen: aim.unseen });
         Ok(())
     }
+}
 
-    /// Adds the blocks of context and state, unless the agent has them.
-    fn beside(
-        &self,
-        plan: &mut Plan,
-        input: &RunAgentInput,
-        rules: &Rules,
-        capabilities: &PromptCapabilities,
-        is_new: bool,
-    ) -> Result<Vec<ContentBlock>, InputError> {
-        let mut blocks = Blocks::new(capabilities, rules.unsupported);
-        blocks.context(input.context.as_deref().unwrap_or_default())?;
-        if let Some(state) = input.state.as_ref().filter(|_| rules.state) {
-            blocks.state(state, &rules.state_without)?;
-        }
-        let text = serde_json::to_string(&blocks.blocks).unwrap_or_default();
-        let print = Print::default().and(&text);
-        let same = self.background().context == Some(print) && !is_new;
-        plan.background.context = Some(print);
-        let left_out = rules.repeat == Repeat::WhenChanged && same;
-        Ok(if left_out { Vec::new() } else { blocks.blocks })
+/// Returns the blocks of context and state, unless the agent has them by this fingerprint.
+fn beside(
+    plan: &mut Plan,
+    input: &RunAgentInput,
+    rules: &Rules,
+    capabilities: &PromptCapabilities,
+    known: Option<Print>,
+) -> Result<Vec<ContentBlock>, InputError> {
+    let mut blocks = Blocks::new(capabilities, rules.unsupported);
+    blocks.context(input.context.as_deref().unwrap_or_default())?;
+    if let Some(state) = input.state.as_ref().filter(|_| rules.state) {
+        blocks.state(state, &rules.state_without)?;
     }
+    let text = serde_json::to_string(&blocks.blocks).unwrap_or_default();
+    let print = Print::default().and(&text);
+    plan.background.context = Some(print);
+    let left_out = rules.repeat == Repeat::WhenChanged && known == Some(print);
+    Ok(if left_out { Vec::new() } else { blocks.blocks })
 }
 
 /// The session of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Session {
     Same,
     New,
-    Fork,
+    /// A fork at a cursor, or of the whole session.
+    Fork(Option<CursorId>),
     Attach,
 }
 
+#[derive(Clone)]
 struct Aim {
     session: Session,
     /// The first message that is new to the session.
@@ -338,6 +371,8 @@ struct Aim {
     /// The number of earlier messages that it has not received.
     unseen: usize,
     diverged: Option<String>,
+    /// The beginning of its turn.
+    place: TurnPlace,
 }
 
 /// Returns the start of the final user messages.

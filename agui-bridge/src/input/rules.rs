@@ -12,6 +12,10 @@ pub struct Rules {
     pub session: SessionScope,
     /// Handling of a conversation that differs from the agent's.
     pub divergence: Divergence,
+    /// Whether a conversation that goes back to an earlier message forks the session at a cursor that
+    /// the agent has announced there, under [`Divergence::NewSession`] and [`Divergence::Fork`].
+    #[serde(default = "are_used")]
+    pub cursors: bool,
     /// Whether clients may send only new messages. An input of unknown user messages is then not a
     /// different conversation.
     #[serde(default)]
@@ -52,6 +56,7 @@ impl Default for Rules {
         Self {
             session: SessionScope::default(),
             divergence: Divergence::default(),
+            cursors: are_used(),
             new_alone: false,
             repeat: Repeat::default(),
             context_first: false,
@@ -64,6 +69,11 @@ impl Default for Rules {
             forwarded: AllowedMembers::default(),
         }
     }
+}
+
+/// The default of [`Rules::cursors`].
+fn are_used() -> bool {
+    true
 }
 
 /// Lifetime of an agent's session.
@@ -82,11 +92,13 @@ pub enum SessionScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Divergence {
-    /// A new session. Its first prompt begins with the conversation as text.
+    /// A new session. Its first prompt begins with the conversation as text. With
+    /// [`Rules::cursors`], a fork of the session at the cursor of the agent where the conversations
+    /// part, if there is one; it knows the conversation, and nothing of what was removed.
     #[default]
     NewSession,
-    /// A fork of the session. The fork knows the whole conversation; its prompt begins with the
-    /// point to which the user went back.
+    /// The same without a cursor: a fork of the whole session. Its prompt begins with the point to
+    /// which the user went back.
     Fork,
     /// The same session, which receives only the new messages. It also has those that an edit has
     /// removed.

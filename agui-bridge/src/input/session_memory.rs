@@ -1,6 +1,9 @@
 //! The conversation as known to an agent's session.
+use super::background::Background;
 use super::cancelled::{CancelledMessages, Instruction};
 use super::compared_text::compared_text;
+use super::cursors::{Timeline, TurnPlace};
+use super::session_step::SessionStep;
 use crate::json::{Print, cut};
 use crate::runs::CANCELLED;
 use agui_types::content::{Content, ContentPart, TextPart};
@@ -14,6 +17,10 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
+
+mod timeline;
+
+pub(crate) use timeline::Circumstances;
 
 /// Largest number of compared messages; the latest count.
 pub const MAX_KNOWN: usize = 4096;
@@ -88,6 +95,12 @@ pub struct SessionMemory {
     /// The turn of the last prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<OpenTurn>,
+    /// The timeline of the session.
+    #[serde(default, skip_serializing_if = "Timeline::is_empty")]
+    timeline: Timeline,
+    /// Whether the session has messages that the conversation no longer has.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    has_more: bool,
 }
 
 /// A turn that has not ended.
@@ -117,13 +130,6 @@ impl OpenTurn {
     }
 }
 
-/// Fingerprints of the background for the agent beside the conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Background {
-    pub(super) instructions: Option<Print>,
-    pub(super) context: Option<Print>,
-}
-
 /// A message of the user or the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Known {
@@ -137,6 +143,10 @@ struct Known {
     /// Whether the turn of this prompt has ended without a failure.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     has_ended: bool,
+    /// The beginning of the turn of this prompt in the timeline of the session. A prompt of several
+    /// messages begins with the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<TurnPlace>,
 }
 
 /// An input's messages in comparison with the agent's.
@@ -340,12 +350,25 @@ impl SessionMemory {
     }
 
     /// Records that the turn of these messages has begun, again for those that are sent again.
-    /// `has_earlier` states whether the session has the earlier turns.
-    pub(super) fn begin_turn(&mut self, instruction: &Instruction, has_earlier: bool) {
+    pub(super) fn begin_turn(
+        &mut self,
+        instruction: &Instruction,
+        step: &SessionStep,
+        place: TurnPlace,
+    ) {
+        let has_earlier = matches!(step, SessionStep::Keep | SessionStep::Fork { .. });
         let is_open = |known: &&mut Known| !has_earlier || instruction.has(&known.id);
         for known in self.known.iter_mut().filter(is_open) {
             known.is_complete = false;
             known.has_ended = false;
+            known.place.take_if(|_| *step != SessionStep::Keep);
+        }
+        let mut users = self.known.iter_mut().filter(|known| !known.by_agent);
+        // The first prompt of a new session has the earlier messages.
+        if !step.is_new_session()
+            && let Some(first) = users.find(|known| instruction.has(&known.id))
+        {
+            first.place.get_or_insert(place);
         }
         self.turn = Some(OpenTurn::new(instruction));
     }
@@ -377,8 +400,9 @@ impl SessionMemory {
     /// Records that the agent has these messages, and no others.
     pub(super) fn know(&mut self, messages: &[Message]) {
         let earlier = core::mem::take(&mut self.known);
-        self.forgotten = 0;
+        let forgotten = core::mem::take(&mut self.forgotten);
         self.know_more(messages);
+        self.keep_places(&earlier, forgotten);
         let prompts = prompts_of(&earlier, self.known.iter().filter(|known| !known.by_agent));
         let users = self.known.iter_mut().filter(|known| !known.by_agent);
         for (known, prompt) in users.zip(prompts) {
@@ -602,7 +626,7 @@ impl Known {
     fn new(id: MessageId, by_agent: bool, text: &str) -> Self {
         let print = Print::default().and(text);
         let bytes = text.len();
-        Self { id, by_agent, print, bytes, is_complete: false, has_ended: false }
+        Self { id, by_agent, print, bytes, is_complete: false, has_ended: false, place: None }
     }
 
     /// Returns whether a message of the page equals this one. A user message of the agent is the

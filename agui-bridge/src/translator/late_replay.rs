@@ -222,6 +222,11 @@ impl Translator {
         self.replay.is_none() && self.late.is_none() && self.echo.takes(block)
     }
 
+    /// Returns whether a chunk of the user repeats the prompt.
+    pub(crate) fn is_echo(&self, block: &ContentBlock) -> bool {
+        self.replay.is_none() && self.late.is_none() && self.echo.is_next(block)
+    }
+
     /// Takes a part of a late replay; returns any other update.
     pub(super) fn take_late(&mut self, update: Update) -> Option<Update> {
         if !update.is_conversation() {

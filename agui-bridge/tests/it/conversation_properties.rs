@@ -1,5 +1,5 @@
 //! Properties of a conversation for any inputs in any order.
-use crate::generated::{cases, options as translator_options, update, update_v2};
+use crate::generated::{cases, cursor_update, options as translator_options, update, update_v2};
 use crate::thread::{ended, request};
 use acp_types::client::Update;
 use acp_types::v1::session_setup::{McpServer, McpServerHttp, McpServerStdio};
@@ -72,6 +72,7 @@ fn happening() -> impl Strategy<Value = ScriptStep> {
         1 => (0..4u8).prop_map(ScriptStep::Refused),
         6 => update().prop_map(ScriptStep::Update),
         1 => update_v2().prop_map(ScriptStep::UpdateV2),
+        2 => cursor_update().prop_map(ScriptStep::Update),
         3 => Just(ScriptStep::Said),
         2 => state().prop_map(ScriptStep::UpdateV2),
         4 => Just(ScriptStep::Permission),

@@ -130,6 +130,23 @@ pub(crate) fn upsert() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// A cursor beside a message or a call.
+pub(crate) fn cursor_update() -> impl Strategy<Value = Value> {
+    let position = select(vec!["before", "after"]);
+    let kind = select(vec!["user_message", "agent_message", "agent_thought"]);
+    let message = (kind, select(MESSAGES.to_vec()), position.clone()).prop_map(
+        |(kind, id, position)| json!({"type": kind, "messageId": id, "position": position}),
+    );
+    let call = (select(CALLS.to_vec()), position).prop_map(
+        |(id, position)| json!({"type": "tool_call", "toolCallId": id, "position": position}),
+    );
+    let capabilities = select(vec![json!({"fork": {}}), Value::Null]);
+    (prop_oneof![message, call], capabilities).prop_map(|(anchor, capabilities)| {
+        json!({"sessionUpdate": "cursor_update", "cursorId": anchor.to_string(), "anchor": anchor,
+            "capabilities": capabilities})
+    })
+}
+
 /// Updates of v1 about several plans and several sessions.
 fn of_several() -> impl Strategy<Value = Value> {
     let states = select(vec![

@@ -82,6 +82,8 @@ mod runner;
 #[cfg(test)]
 mod script;
 #[cfg(test)]
+mod session_cursors;
+#[cfg(test)]
 mod session_memory;
 #[cfg(test)]
 mod sessions;

@@ -82,7 +82,7 @@ fn changed_conversation_follows_the_other_rules() {
         assert_eq!(texts(&ignored).len(), 1);
         rules.divergence = Divergence::Fork;
         let forked = plan_by(&conversation, &input, &rules).unwrap();
-        assert_eq!(forked.session.clone(), SessionStep::Fork);
+        assert_eq!(forked.session.clone(), SessionStep::Fork { cursor: None });
         assert_eq!(texts(&forked).len(), 2);
         let last = unseen
             .checked_sub(1)

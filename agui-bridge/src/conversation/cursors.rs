@@ -1,0 +1,100 @@
+//! Cursors of the agent's session, and the fork at one.
+use super::Conversation;
+use super::active::{PlannedTurn, Stage};
+use super::output::ConversationDiagnostic;
+use super::session::AgentState;
+use crate::input::{Circumstances, TimelineUpdate};
+use crate::reason::reason;
+use acp_types::client::{CallError, ReceivedValue, Update};
+use acp_types::v1::prompt_turn::{MessageId, SessionUpdate};
+use acp_types::v1::session_cursors::CursorUpdate;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+impl Conversation {
+    /// Records the entries and the cursors of the session's timeline, for an agent that forks
+    /// sessions.
+    pub(super) fn note_timeline(&mut self, update: &Update) {
+        let Some(session) = self.session.as_ref().filter(|_| self.can_fork()) else { return };
+        let (of, part) = match update {
+            Update::V1(update) => (&update.session_id, TimelineUpdate::of(&update.update)),
+            Update::V2(update) => (&update.session_id, TimelineUpdate::of_v2(&update.update)),
+            _ => return,
+        };
+        let Some(part) = part.filter(|_| of.as_str() == session.id.as_str()) else { return };
+        let is_echo = match update {
+            Update::V1(update) => match &update.update {
+                SessionUpdate::UserMessageChunk(chunk) => self.translator.is_echo(&chunk.content),
+                _ => false,
+            },
+            // The response to the prompt has the id of its message.
+            _ => false,
+        };
+        let is_in_turn = session.has_turn;
+        let circumstances = Circumstances { is_in_turn, is_echo };
+        let is_cursor = self.memory.handle_timeline(session.id.as_str(), part, circumstances);
+        if is_cursor && !is_in_turn {
+            self.remember();
+        }
+    }
+
+    /// Records the id of the message that the agent made of the prompt, in version 2.
+    pub(super) fn note_prompt_accepted(&mut self, id: &MessageId) {
+        if self.can_fork() {
+            self.memory.handle_prompt_accepted(id);
+        }
+    }
+
+    /// Returns the cursors in the replay of a session, for an agent that forks sessions.
+    pub(super) fn cursors_of(&self, replay: &[ReceivedValue<Update>]) -> Vec<CursorUpdate> {
+        let cursor = |update: &ReceivedValue<Update>| {
+            let part = match &update.value {
+                Update::V1(update) => TimelineUpdate::of(&update.update),
+                Update::V2(update) => TimelineUpdate::of_v2(&update.update),
+                _ => None,
+            };
+            match part {
+                Some(TimelineUpdate::Cursor(cursor)) => Some(cursor.clone()),
+                _ => None,
+            }
+        };
+        let updates = replay.iter().filter(|_| self.can_fork());
+        updates.filter_map(cursor).collect()
+    }
+
+    /// Opens a new session in place of a fork that the agent refused. Returns `false` if none was
+    /// refused.
+    pub(super) fn open_without_fork(&mut self, error: &CallError) -> bool {
+        let why: String = match error {
+            CallError::Answered(error) => reason(error),
+            CallError::Invalid(_) | CallError::InUse(_) => error.to_string(),
+            _ => return false,
+        };
+        let stage = self.active.as_ref().map(|active| &active.stage);
+        let Some(Stage::Opening { turn, .. }) = stage else { return false };
+        let mut turn = turn.clone();
+        if !self.replace_fork(&mut turn) {
+            return false;
+        }
+        self.diagnose(ConversationDiagnostic::ForkRefused(why));
+        self.attached = None;
+        self.attempt = None;
+        self.end_session();
+        self.begin_turn(turn);
+        true
+    }
+
+    /// Replaces a fork at a cursor by a new session. Returns `false` without a fork at a cursor.
+    pub(super) fn replace_fork(&mut self, turn: &mut PlannedTurn) -> bool {
+        let Some(fallback) = turn.fallback.take() else { return false };
+        turn.step = fallback.session;
+        turn.first_said = fallback.first_said;
+        turn.prompt = fallback.prompt;
+        self.memory.handle_fork_refused(&turn.instruction);
+        true
+    }
+
+    fn can_fork(&self) -> bool {
+        matches!(&self.agent, AgentState::Connected(features) if features.fork)
+    }
+}
