@@ -257,8 +257,8 @@ impl Conversation {
         self.unclaimed = None;
         let has_replay = opening.is_some_and(|opening| opening.has_replay);
         let is_new = opening.is_some_and(|opening| opening.is_new);
-        let replay = core::mem::take(&mut opened.replay);
-        let cursors = self.cursors_of(&replay);
+        let mut replay = core::mem::take(&mut opened.replay);
+        let cursors = self.take_cursors(&mut replay);
         // Without a run, the replay goes on until the next one begins.
         let silence = self.options.translator.times.replay;
         let waits = starting.is_none() || !silence.is_zero();

@@ -13,15 +13,19 @@ use alloc::vec::Vec;
 
 impl Conversation {
     /// Records the entries and the cursors of the session's timeline, for an agent that forks
-    /// sessions.
-    pub(super) fn note_timeline(&mut self, update: &Update) {
-        let Some(session) = self.session.as_ref().filter(|_| self.can_fork()) else { return };
+    /// sessions. Returns whether the update is a cursor, which pages do not receive.
+    pub(super) fn note_timeline(&mut self, update: &Update) -> bool {
+        let Some(session) = self.session.as_ref().filter(|_| self.can_fork()) else {
+            return false;
+        };
         let (of, part) = match update {
             Update::V1(update) => (&update.session_id, TimelineUpdate::of(&update.update)),
             Update::V2(update) => (&update.session_id, TimelineUpdate::of_v2(&update.update)),
-            _ => return,
+            _ => return false,
         };
-        let Some(part) = part.filter(|_| of.as_str() == session.id.as_str()) else { return };
+        let Some(part) = part.filter(|_| of.as_str() == session.id.as_str()) else {
+            return false;
+        };
         let is_echo = match update {
             Update::V1(update) => match &update.update {
                 SessionUpdate::UserMessageChunk(chunk) => self.translator.is_echo(&chunk.content),
@@ -36,6 +40,7 @@ impl Conversation {
         if is_cursor && !is_in_turn {
             self.remember();
         }
+        is_cursor
     }
 
     /// Records the id of the message that the agent made of the prompt, in version 2.
@@ -45,8 +50,14 @@ impl Conversation {
         }
     }
 
-    /// Returns the cursors in the replay of a session, for an agent that forks sessions.
-    pub(super) fn cursors_of(&self, replay: &[ReceivedValue<Update>]) -> Vec<CursorUpdate> {
+    /// Takes the cursors out of the replay of a session, for an agent that forks sessions.
+    pub(super) fn take_cursors(
+        &self,
+        replay: &mut Vec<ReceivedValue<Update>>,
+    ) -> Vec<CursorUpdate> {
+        if !self.can_fork() {
+            return Vec::new();
+        }
         let cursor = |update: &ReceivedValue<Update>| {
             let part = match &update.value {
                 Update::V1(update) => TimelineUpdate::of(&update.update),
@@ -58,8 +69,9 @@ impl Conversation {
                 _ => None,
             }
         };
-        let updates = replay.iter().filter(|_| self.can_fork());
-        updates.filter_map(cursor).collect()
+        let cursors = replay.iter().filter_map(cursor).collect();
+        replay.retain(|update| cursor(update).is_none());
+        cursors
     }
 
     /// Opens a new session in place of a fork that the agent refused. Returns `false` if none was

@@ -38,8 +38,9 @@ impl Conversation {
                 if is_work(&update.value) {
                     self.handle_attempt_succeeded();
                 }
-                self.note_timeline(&update.value);
-                self.handle_update(update.value);
+                if !self.note_timeline(&update.value) {
+                    self.handle_update(update.value);
+                }
                 self.extend_replay();
             }
             SessionEvent::Request(key, request) => {

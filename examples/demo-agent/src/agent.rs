@@ -14,15 +14,16 @@ use acp_types::v1::content::ContentBlock;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::{
     AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, PromptCapabilities,
-    ProtocolVersion, SessionCapabilities, SessionCloseCapabilities,
+    ProtocolVersion, SessionCapabilities, SessionCloseCapabilities, SessionForkCapabilities,
 };
 use acp_types::v1::prompt_turn::{
     CancelNotification, ContentChunk, PromptRequest, PromptResponse, SessionUpdate,
 };
+use acp_types::v1::session_cursors::CursorId;
 use acp_types::v1::session_modes::{SetSessionModeRequest, SetSessionModeResponse};
 use acp_types::v1::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, LoadSessionRequest, LoadSessionResponse,
-    NewSessionRequest, NewSessionResponse, SessionId,
+    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
+    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse, SessionId,
 };
 use acp_types::v1::slash_commands::{AvailableCommand, AvailableCommandsUpdate};
 use core::cell::{Cell, RefCell};
@@ -73,6 +74,7 @@ impl v1::LocalAgent for Agent {
             subagents: client.is_some_and(|client| client.subagents.is_some()),
             suggestions: session.is_some_and(|session| session.prompt_suggestions.is_some()),
             skills: false,
+            cursors: session.is_some_and(|session| session.cursors.is_some()),
         });
         let elicitation = client.and_then(|client| client.elicitation.as_ref());
         self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));
@@ -83,6 +85,7 @@ impl v1::LocalAgent for Agent {
         capabilities.load_session = Some(true);
         let mut sessions = SessionCapabilities::new();
         sessions.close = Some(SessionCloseCapabilities::new());
+        sessions.fork = Some(SessionForkCapabilities::new());
         capabilities.session_capabilities = Some(sessions);
         capabilities.prompt_capabilities = Some(prompt);
         let mut info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
@@ -112,27 +115,38 @@ impl v1::LocalAgent for Agent {
         request: NewSessionRequest,
         context: Context,
     ) -> Result<NewSessionResponse, ErrorObject> {
-        let page = PageTools::of(&request);
-        let session_id = self.open(|session_id| Scene {
-            session_id,
-            is_v2: false,
-            page,
-            cwd: request.cwd,
-            has_terminal: self.has_terminal.get(),
-            shows: self.shows.get(),
-            shows_forms: self.shows_forms.get(),
-            asks: true,
-            ids: 0,
-        })?;
+        let page = PageTools::of(&request.mcp_servers, request.meta.as_ref());
+        let session_id = self.open(|session_id| self.scene(session_id, request.cwd, page))?;
         let mut response = NewSessionResponse::new(session_id.clone());
         response.modes = Some(self.with_session(&session_id, |session| session.modes())?);
         // After the response: before it, the client does not know the session.
         let client = Client::new(context.peer().clone(), session_id);
+        spawn_local(async move { client.update(commands()).await });
+        Ok(response)
+    }
+
+    async fn fork_session(
+        &self,
+        request: ForkSessionRequest,
+        context: Context,
+    ) -> Result<ForkSessionResponse, ErrorObject> {
+        let servers = request.mcp_servers.as_deref().unwrap_or_default();
+        let page = PageTools::of(servers, request.meta.as_ref());
+        let source = request.session_id;
+        let cursor = request.cursor_id;
+        let session_id = self.fork(&source, cursor.as_ref(), |session_id| {
+            self.scene(session_id, request.cwd, page)
+        })?;
+        let mut response = ForkSessionResponse::new(session_id.clone());
+        let (modes, cursors) =
+            self.with_session(&session_id, |session| (session.modes(), session.cursors()))?;
+        response.modes = Some(modes);
+        let client = Client::new(context.peer().clone(), session_id);
         spawn_local(async move {
-            let commands: Vec<_> =
-                WORDS.iter().map(|word| AvailableCommand::new(word.name, word.about)).collect();
-            let update = AvailableCommandsUpdate::new(commands);
-            client.update(SessionUpdate::AvailableCommandsUpdate(update)).await;
+            client.update(commands()).await;
+            for cursor in cursors {
+                client.update(cursor).await;
+            }
         });
         Ok(response)
     }
@@ -142,12 +156,16 @@ impl v1::LocalAgent for Agent {
         request: LoadSessionRequest,
         context: Context,
     ) -> Result<LoadSessionResponse, ErrorObject> {
-        let (history, modes) = self.with_session(&request.session_id, |session| {
-            (session.history().cloned().collect::<Vec<_>>(), session.modes())
+        let (history, cursors, modes) = self.with_session(&request.session_id, |session| {
+            let history = session.history().cloned().collect::<Vec<_>>();
+            (history, session.cursors(), session.modes())
         })?;
         let client = Client::new(context.peer().clone(), request.session_id);
         for (session, update) in history {
             client.update_of(&session, update).await;
+        }
+        for cursor in cursors {
+            client.update(cursor).await;
         }
         let mut response = LoadSessionResponse::new();
         response.modes = Some(modes);
@@ -194,6 +212,7 @@ impl v1::LocalAgent for Agent {
         let turn = turn.ok_or_else(busy)?;
         let client = Client::new(context.peer().clone(), request.session_id.clone());
         let outcome = self.run(turn, &client, Some(&context)).await;
+        self.offer_cursor(&client, &request.session_id).await;
         // The session may have been closed meanwhile.
         let later = self.with_session(&request.session_id, |session| {
             session.end();
@@ -236,18 +255,58 @@ impl Agent {
         }
     }
 
+    /// Returns the context of the turns of a session in version 1.
+    fn scene(&self, session_id: SessionId, cwd: String, page: PageTools) -> Scene {
+        Scene {
+            session_id,
+            is_v2: false,
+            page,
+            cwd,
+            has_terminal: self.has_terminal.get(),
+            shows: self.shows.get(),
+            shows_forms: self.shows_forms.get(),
+            asks: true,
+            prompts: Vec::new(),
+            ids: 0,
+        }
+    }
+
+    /// Announces a cursor at the end of a session, if the client has cursors.
+    pub(crate) async fn offer_cursor(&self, client: &Client, id: &SessionId) {
+        if let Ok(Some(update)) = self.with_session(id, Session::add_cursor) {
+            client.update(update).await;
+        }
+    }
+
+    /// Opens a session with the conversation of another one, and returns its id.
+    pub(crate) fn fork(
+        &self,
+        source: &SessionId,
+        cursor: Option<&CursorId>,
+        scene: impl FnOnce(SessionId) -> Scene,
+    ) -> Result<SessionId, ErrorObject> {
+        let new_id = new_session_id()?;
+        let fork = self.with_session(source, |session| session.fork(cursor, scene(new_id)))?;
+        let unknown = "the session has no such cursor";
+        self.insert(fork.ok_or_else(|| ErrorObject::new(ErrorCode::INVALID_PARAMS, unknown))?)
+    }
+
     /// Opens a session, and returns its id.
     pub(crate) fn open(
         &self,
         scene: impl FnOnce(SessionId) -> Scene,
     ) -> Result<SessionId, ErrorObject> {
+        self.insert(Session::new(scene(new_session_id()?)))
+    }
+
+    fn insert(&self, session: Session) -> Result<SessionId, ErrorObject> {
         let mut sessions = self.sessions.borrow_mut();
         if sessions.len() >= MAX_SESSIONS {
             let message = format!("no more than {MAX_SESSIONS} sessions");
             return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         }
-        let session_id = new_session_id()?;
-        sessions.insert(session_id.clone(), Session::new(scene(session_id.clone())));
+        let session_id = session.scene.session_id.clone();
+        sessions.insert(session_id.clone(), session);
         Ok(session_id)
     }
 
@@ -263,6 +322,13 @@ impl Agent {
             .ok_or_else(|| ErrorObject::new(RESOURCE_NOT_FOUND, format!("no session {id:?}")))?;
         Ok(act(session))
     }
+}
+
+/// The words as commands.
+fn commands() -> SessionUpdate {
+    let commands = WORDS.iter().map(|word| AvailableCommand::new(word.name, word.about));
+    let update = AvailableCommandsUpdate::new(commands.collect::<Vec<_>>());
+    SessionUpdate::AvailableCommandsUpdate(update)
 }
 
 /// The error for a prompt during a turn.

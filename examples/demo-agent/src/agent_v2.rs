@@ -17,6 +17,7 @@ use acp_types::v2::initialization::{
     AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, McpCapabilities,
     McpStdioCapabilities, PromptCapabilities, PromptEmbeddedContextCapabilities,
     PromptImageCapabilities, PromptSkillCapabilities, ProtocolVersion, SessionCapabilities,
+    SessionForkCapabilities,
 };
 use acp_types::v2::prompt_lifecycle::{
     CancelSessionNotification, PromptRequest, PromptResponse, SessionUpdate, UserMessage,
@@ -26,8 +27,9 @@ use acp_types::v2::session_config_options::{
 };
 use acp_types::v2::session_list::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
 use acp_types::v2::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, NewSessionRequest, NewSessionResponse, ReplayFrom,
-    ResumeSessionRequest, ResumeSessionResponse, SessionId,
+    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
+    NewSessionRequest, NewSessionResponse, ReplayFrom, ResumeSessionRequest, ResumeSessionResponse,
+    SessionId,
 };
 use acp_types::v2::session_states::{ErrorStopReason, IdleStateUpdate, StateUpdate, StopReason};
 use acp_types::v2::slash_commands::{AvailableCommand, Command, Skill};
@@ -56,6 +58,7 @@ impl v2::LocalAgent for Agent {
             subagents: true,
             suggestions: session.is_some_and(|session| session.prompt_suggestions.is_some()),
             skills: commands.is_some_and(|commands| commands.skill.is_some()),
+            cursors: true,
         });
         let mut prompt = PromptCapabilities::new();
         prompt.image = Some(PromptImageCapabilities::new());
@@ -66,6 +69,7 @@ impl v2::LocalAgent for Agent {
         let mut session = SessionCapabilities::new();
         session.prompt = Some(prompt);
         session.mcp = Some(mcp);
+        session.fork = Some(SessionForkCapabilities::new());
         let mut capabilities = AgentCapabilities::new();
         capabilities.session = Some(Box::new(session));
         let mut info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
@@ -80,21 +84,39 @@ impl v2::LocalAgent for Agent {
         request: NewSessionRequest,
         _: Context,
     ) -> Result<NewSessionResponse, ErrorObject> {
-        let page = PageTools::of_v2(&request);
-        let session_id = self.open(|session_id| Scene {
-            session_id,
-            is_v2: true,
-            page,
-            cwd: request.cwd.to_string(),
-            has_terminal: false,
-            shows: self.shows.get(),
-            shows_forms: self.shows_forms.get(),
-            asks: true,
-            ids: 0,
-        })?;
+        let servers = request.mcp_servers.as_deref().unwrap_or_default();
+        let page = PageTools::of_v2(servers, request.meta.as_ref());
+        let session_id =
+            self.open(|session_id| self.scene_v2(session_id, request.cwd.to_string(), page))?;
         let mut response = NewSessionResponse::new(session_id.clone());
         response.config_options = Some(self.with_session(&session_id, |it| it.options())?);
         response.available_commands = Some(self.commands());
+        Ok(response)
+    }
+
+    async fn fork_session(
+        &self,
+        request: ForkSessionRequest,
+        context: Context,
+    ) -> Result<ForkSessionResponse, ErrorObject> {
+        let servers = request.mcp_servers.as_deref().unwrap_or_default();
+        let page = PageTools::of_v2(servers, request.meta.as_ref());
+        let cursor = request.cursor_id;
+        let session_id = self.fork(&request.session_id, cursor.as_ref(), |session_id| {
+            self.scene_v2(session_id, request.cwd.to_string(), page)
+        })?;
+        let (options, cursors) =
+            self.find(&session_id, |session| (session.options(), session.cursors()))?;
+        let mut response = ForkSessionResponse::new(session_id.clone());
+        response.config_options = Some(options);
+        response.available_commands = Some(self.commands());
+        // After the response: before it, the client does not know the session.
+        let client = Client::v2(context.peer().clone(), session_id);
+        spawn_local(async move {
+            for cursor in cursors {
+                client.update(cursor).await;
+            }
+        });
         Ok(response)
     }
 
@@ -104,15 +126,18 @@ impl v2::LocalAgent for Agent {
         context: Context,
     ) -> Result<ResumeSessionResponse, ErrorObject> {
         let id = request.session_id;
-        let (history, is_busy, options) = self.find(&id, |session| {
+        let (history, cursors, is_busy, options) = self.find(&id, |session| {
             let history = session.history().cloned().collect::<Vec<_>>();
-            (history, session.is_busy(), session.options())
+            (history, session.cursors(), session.is_busy(), session.options())
         })?;
         let client = Client::v2(context.peer().clone(), id);
         match request.replay_from {
             Some(ReplayFrom::Start(_)) => {
                 for (session, update) in history {
                     client.update_of(&session, update).await;
+                }
+                for cursor in cursors {
+                    client.update(cursor).await;
                 }
             }
             Some(other) => {
@@ -215,6 +240,22 @@ impl v2::LocalAgent for Agent {
 }
 
 impl Agent {
+    /// Returns the context of the turns of a session in version 2.
+    fn scene_v2(&self, session_id: SessionId, cwd: String, page: PageTools) -> Scene {
+        Scene {
+            session_id,
+            is_v2: true,
+            page,
+            cwd,
+            has_terminal: false,
+            shows: self.shows.get(),
+            shows_forms: self.shows_forms.get(),
+            asks: true,
+            prompts: Vec::new(),
+            ids: 0,
+        }
+    }
+
     /// Calls a function with a session.
     fn find<R>(
         &self,
@@ -250,6 +291,7 @@ impl Agent {
             if is_continued {
                 return;
             }
+            self.offer_cursor(&client, &id).await;
             client.update(idle(outcome)).await;
             next = None;
             if self.with_session(&id, |session| session.has_later()).unwrap_or_default() {

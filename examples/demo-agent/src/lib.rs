@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `agent`, `agent_v2` | the methods of both versions: the traits `LocalAgent` of `acp_types::connection` |
-//! | `turns`, `session` | running turns |
+//! | `turns`, `session`, `cursors` | running turns, and places to fork sessions at |
 //! | `client`, `updates` | updates and requests of the agent, in the version of the connection |
 //! | `stdio`, `output` | reading, writing, the runtime |
 //! | [`book_flight`] | a tool of MCP that asks its user, for servers with it |
@@ -19,6 +19,7 @@ mod agent;
 mod agent_v2;
 pub mod book_flight;
 mod client;
+mod cursors;
 mod forms;
 mod news;
 mod output;

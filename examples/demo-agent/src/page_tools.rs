@@ -1,7 +1,7 @@
 //! The way to the tools of the client's page: the session's MCP server named `ui`, or an extension
 //! method.
 
-use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
+use acp_types::v1::session_setup::{McpServer, McpServerStdio};
 use acp_types::v2;
 use jsonrpc_core::wire::Meta;
 
@@ -24,17 +24,17 @@ pub(crate) enum PageTools {
 
 impl PageTools {
     /// Returns the way that a session's params offer.
-    pub(crate) fn of(request: &NewSessionRequest) -> Self {
-        let server = request.mcp_servers.iter().find_map(|server| match server {
+    pub(crate) fn of(servers: &[McpServer], meta: Option<&Meta>) -> Self {
+        let server = servers.iter().find_map(|server| match server {
             McpServer::Stdio(server) if server.name == SERVER => Some(server.clone()),
             _ => None,
         });
-        Self::offered(server, request.meta.as_ref())
+        Self::offered(server, meta)
     }
 
     /// As [`of`](Self::of), in version 2.
-    pub(crate) fn of_v2(request: &v2::session_setup::NewSessionRequest) -> Self {
-        let server = request.mcp_servers.iter().flatten().find_map(|server| match server {
+    pub(crate) fn of_v2(servers: &[v2::session_setup::McpServer], meta: Option<&Meta>) -> Self {
+        let server = servers.iter().find_map(|server| match server {
             v2::session_setup::McpServer::Stdio(server) if server.name == SERVER => {
                 let args = server.args.clone();
                 let env = server.env.clone();
@@ -44,7 +44,7 @@ impl PageTools {
             }
             _ => None,
         });
-        Self::offered(server, request.meta.as_ref())
+        Self::offered(server, meta)
     }
 
     fn offered(server: Option<McpServerStdio>, meta: Option<&Meta>) -> Self {

@@ -113,10 +113,11 @@ pub(crate) struct ShownUpdates {
     pub(crate) subagents: bool,
     pub(crate) suggestions: bool,
     pub(crate) skills: bool,
+    pub(crate) cursors: bool,
 }
 
 /// The context of a turn: the facts about the session that words may use.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) session_id: SessionId,
     /// The connection speaks version 2.
@@ -133,6 +134,8 @@ pub(crate) struct Scene {
     pub(crate) page: PageTools,
     /// Edits need permission.
     pub(crate) asks: bool,
+    /// Prompts before the current one.
+    pub(crate) prompts: Vec<String>,
     /// Number of created ids.
     pub(crate) ids: u64,
 }

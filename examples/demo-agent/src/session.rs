@@ -1,8 +1,10 @@
 //! A session: its conversation and its running turn.
 
+use crate::cursors::{Cursor, after_last};
 use crate::script::{Scene, Step};
 use crate::updates::Update;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason, Usage};
+use acp_types::v1::session_cursors::CursorId;
 use acp_types::v1::session_modes::{SessionMode, SessionModeState};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::terminals::TerminalId;
@@ -18,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Number of updates that a session keeps for `session/load`; older ones are dropped.
 const MAX_HISTORY: usize = 10_000;
+
+/// Number of cursors of a session; older ones are no longer accepted.
+const MAX_CURSORS: usize = 1_000;
 
 /// The pause before a turn without a prompt.
 pub(crate) const LATER: Duration = Duration::from_millis(50);
@@ -43,6 +48,9 @@ pub(crate) struct Session {
     turn: Option<CancellationToken>,
     /// Sessions and updates, in order.
     history: VecDeque<(SessionId, Update)>,
+    /// Number of updates that are no longer kept.
+    dropped: usize,
+    cursors: VecDeque<Cursor>,
     /// Steps of a turn without a prompt.
     later: Vec<Step>,
     /// Dropped at the end of the running turn, if that has no prompt.
@@ -57,6 +65,8 @@ impl Session {
             scene,
             turn: None,
             history: VecDeque::new(),
+            dropped: 0,
+            cursors: VecDeque::new(),
             later: Vec::new(),
             own_turn: None,
             is_awaited: false,
@@ -173,6 +183,58 @@ impl Session {
         core::mem::take(&mut self.is_awaited)
     }
 
+    /// Creates a cursor at the end of the conversation, and returns its update; `None` if the client
+    /// has no cursors, or the last entry has no id.
+    pub(crate) fn add_cursor(&mut self) -> Option<SessionUpdate> {
+        if !self.scene.shows.cursors {
+            return None;
+        }
+        let own = self.history.iter().filter(|(session, _)| *session == self.scene.session_id);
+        let anchor = after_last(own.map(|(_, update)| update))?;
+        self.scene.ids += 1;
+        let id = format!("cursor-{}", self.scene.ids).into();
+        let updates = self.dropped + self.history.len();
+        let cursor = Cursor::new(id, anchor, updates, self.scene.prompts.len());
+        let update = cursor.update();
+        if self.cursors.len() == MAX_CURSORS {
+            self.cursors.pop_front();
+        }
+        self.cursors.push_back(cursor);
+        Some(update)
+    }
+
+    /// Returns the updates of all cursors.
+    pub(crate) fn cursors(&self) -> Vec<SessionUpdate> {
+        self.cursors.iter().map(Cursor::update).collect()
+    }
+
+    /// Returns a session with the conversation up to a cursor, or with all of it, in another scene;
+    /// `None` if the cursor is unknown.
+    pub(crate) fn fork(&self, cursor: Option<&CursorId>, mut scene: Scene) -> Option<Self> {
+        let at = match cursor {
+            Some(id) => Some(self.cursors.iter().position(|cursor| cursor.id == *id)?),
+            None => None,
+        };
+        let cursor = at.and_then(|at| self.cursors.get(at));
+        let prompts = cursor.map_or(usize::MAX, |cursor| cursor.prompts);
+        let updates = cursor.map_or(usize::MAX, |cursor| cursor.updates);
+        scene.asks = self.scene.asks;
+        scene.ids = self.scene.ids;
+        scene.prompts = self.scene.prompts.iter().take(prompts).cloned().collect();
+        let own = scene.session_id.clone();
+        let history = self.history.iter().take(updates.saturating_sub(self.dropped));
+        let history = history.map(|(session, update)| {
+            let is_own = *session == self.scene.session_id;
+            (if is_own { own.clone() } else { session.clone() }, update.clone())
+        });
+        let mut fork = Self::new(scene);
+        fork.history = history.collect();
+        fork.dropped = self.dropped;
+        fork.cursors =
+            self.cursors.iter().take(at.map_or(usize::MAX, |at| at + 1)).cloned().collect();
+        Some(fork)
+    }
+
     /// Keeps an update that belongs to the conversation.
     pub(crate) fn remember(&mut self, session: SessionId, update: Update) {
         // A notice is not part of the history.
@@ -181,6 +243,7 @@ impl Session {
         }
         if self.history.len() == MAX_HISTORY {
             self.history.pop_front();
+            self.dropped += 1;
         }
         self.history.push_back((session, update));
     }

@@ -11,6 +11,9 @@ pub(crate) struct Word {
     pub(crate) steps: fn(&mut Scene) -> Vec<Step>,
 }
 
+/// Largest number of remembered prompts of a session; the first ones.
+const MAX_PROMPTS: usize = 1_000;
+
 /// All words, in the order of the help text.
 pub(crate) const WORDS: &[Word] = &[
     word("help", "lists these words", help),
@@ -27,6 +30,7 @@ pub(crate) const WORDS: &[Word] = &[
     word("dark", "makes your page dark with a tool of its own", page::dark),
     word("title", "names the conversation with a tool of your page", page::title),
     word("book", "books a flight with a tool that asks you, if one is offered", page::book),
+    word("recall", "lists what you have said before in this session", recall),
     word("usage", "reports the used context, the cost, and the tokens", talk::usage),
     word("pieces", "runs a tool with a result in pieces", news::pieces),
     word("rewrite", "sends a whole message, and rewrites it (version 2)", news::rewrite),
@@ -57,10 +61,22 @@ pub(crate) fn steps(prompt: &str, scene: &mut Scene) -> Vec<Step> {
     let mut said = prompt.split(|c: char| !c.is_alphanumeric());
     let known =
         said.find_map(|said| WORDS.iter().find(|word| said.eq_ignore_ascii_case(word.name)));
-    match known {
+    let steps = match known {
         Some(word) => (word.steps)(scene),
         None => talk::say(scene, &format!("You said: {prompt}\n\nSay `help` to see what I know.")),
+    };
+    if scene.prompts.len() < MAX_PROMPTS {
+        scene.prompts.push(prompt.to_owned());
     }
+    steps
+}
+
+fn recall(scene: &mut Scene) -> Vec<Step> {
+    let mut text = String::from("You have said:\n\n");
+    for prompt in &scene.prompts {
+        text.push_str(&format!("- {prompt}\n"));
+    }
+    talk::say(scene, &text)
 }
 
 fn help(scene: &mut Scene) -> Vec<Step> {

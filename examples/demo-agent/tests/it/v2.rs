@@ -352,3 +352,36 @@ fn sessions_are_listed_until_they_are_closed() {
     assert_eq!(response["id"], prompt);
     assert_eq!(response["error"]["data"]["sessionId"], *id);
 }
+
+/// A fork at the cursor of the first turn has that turn, and none of the second.
+#[test]
+fn fork_at_a_cursor_has_the_turns_before_it() {
+    let mut session = Session::open();
+    let first = session.turn("hello", allow);
+    let cursor = of(&first, "cursor_update")[0].clone();
+    assert_eq!(cursor["anchor"]["type"], "agent_message");
+    assert_eq!(cursor["anchor"]["messageId"], of(&first, "agent_message_chunk")[0]["messageId"]);
+    assert_eq!(cursor["capabilities"]["fork"], json!({}));
+    session.turn("think", allow);
+    let fork =
+        |cursor: &Value| json!({ "sessionId": session.id, "cwd": "/project", "cursorId": cursor });
+    let params = fork(&cursor["cursorId"]);
+    let unknown = fork(&json!("other"));
+    let response = session.call("session/fork", &params);
+    let source =
+        core::mem::replace(&mut session.id, response["sessionId"].as_str().unwrap().into());
+    assert_ne!(session.id, source);
+    let announced = session.next();
+    assert_eq!(announced["params"]["sessionId"], session.id);
+    assert_eq!(announced["params"]["update"]["cursorId"], cursor["cursorId"]);
+    let recalled = session.turn("recall", allow);
+    let chunks = of(&recalled, "agent_message_chunk");
+    let text: String =
+        chunks.iter().map(|chunk| chunk["content"]["text"].as_str().unwrap()).collect();
+    assert_eq!(text, "You have said:\n\n- hello\n");
+    assert_eq!(session.findings(), [""; 0]);
+    let id = session.request("session/fork", &unknown);
+    let refused = session.next();
+    assert_eq!(refused["id"], id);
+    assert_eq!(refused["error"]["code"], -32602);
+}

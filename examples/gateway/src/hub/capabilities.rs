@@ -4,7 +4,7 @@ use acp_types::client;
 use acp_types::v1::initialization::{
     AuthCapabilities, ClientCapabilities, ClientSessionCapabilities, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationUrlCapabilities, Implementation, InitializeRequest,
-    PromptSuggestionsCapabilities, ProtocolVersion,
+    PromptSuggestionsCapabilities, ProtocolVersion, SessionCursorsCapabilities,
 };
 use agui_bridge::PermissionMode;
 use agui_bridge::conversation::{AgentFeatures, ConversationOptions};
@@ -38,6 +38,7 @@ pub(crate) fn initialize(
     }
     let mut session = ClientSessionCapabilities::new();
     session.prompt_suggestions = Some(PromptSuggestionsCapabilities::new());
+    session.cursors = Some(SessionCursorsCapabilities::new());
     capabilities.session = Some(session);
     if let Some(access) = access {
         access.declare(&mut capabilities);

@@ -51,6 +51,30 @@ async fn only_new_messages_reach_agent() {
     assert_eq!(prompt(&mut gateway).await, ("s1".to_owned(), vec!["three".to_owned()]));
 }
 
+/// The agent knows the message that is kept, and neither the edited one nor the first one as text.
+#[tokio::test]
+async fn edited_message_forks_the_session_at_a_cursor() {
+    for version in ["1", "2"] {
+        let gateway = Gateway::demo(&["--acp-version", version]).await;
+        let mut messages = vec![user("u1", "hello")];
+        messages.extend(answers(&run(&gateway, "1", &messages).await));
+        messages.push(user("u2", "think"));
+        let told = run(&gateway, "2", &messages).await;
+        assert_eq!(told.customs("acp.cursor"), [Value::Null; 0]);
+        for id in ["3", "4"] {
+            *messages.last_mut().unwrap() = user("u2", "recall");
+            let told = run(&gateway, id, &messages).await;
+            assert_eq!(told.text(), "You have said:\n\n- hello\n", "version {version}");
+            assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
+        }
+        // The fork goes on.
+        messages.extend(answers(&run(&gateway, "5", &messages).await));
+        messages.push(user("u3", "recall"));
+        let told = run(&gateway, "6", &messages).await;
+        assert_eq!(told.text(), "You have said:\n\n- hello\n- recall\n", "version {version}");
+    }
+}
+
 #[tokio::test]
 async fn changed_conversation_gets_new_session_with_history() {
     let mut gateway = gateway("").await;

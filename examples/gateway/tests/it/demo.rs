@@ -22,6 +22,7 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("dark", "success", "I was given no tools of a page", 0),
     ("title", "success", "I was given no tools of a page", 0),
     ("book", "success", "I was given no tools of a page", 0),
+    ("recall", "success", "You have said", 0),
     ("usage", "success", "This is what I cost", 0),
     ("pieces", "success", "These are the files", 1),
     ("rewrite", "success", "And this is the end of it", 0),
