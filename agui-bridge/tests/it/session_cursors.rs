@@ -1,5 +1,5 @@
 //! Conversations that go back to a cursor of the agent's session.
-use crate::thread::{Rig, ended, input, options, refused, said, update, user};
+use crate::thread::{Rig, ended, input, opened, options, refused, said, update, user};
 use acp_types::client::{SessionEvent, Update};
 use agui_bridge::UnansweredPolicy;
 use agui_bridge::conversation::{
@@ -238,6 +238,37 @@ fn another_process_forks_at_the_cursor() {
         rig.open("fork");
         assert_eq!(rig.prompt(), ["And now?"]);
     }
+}
+
+/// The agent announces its cursors in the replay of the session only.
+#[test]
+fn cursor_of_a_replay_is_used() {
+    let mut rig = with_two_turns(&[message("m1", "Hello.")]);
+    let remembered = rig.thread.remembered().cloned().unwrap();
+    let mut features = forks();
+    features.resume = false;
+    features.load = true;
+    rig = Rig::of(Conversation::new(options()).with_remembered(remembered));
+    rig.connect(features);
+    edit(&mut rig, "3", "And now?");
+    assert_eq!(rig.opening().origin, SessionOrigin::Load("s".into()));
+    let SessionEvent::Opened(mut loaded) = opened("s", &json!({})) else { panic!() };
+    let cursor = cursor("c1", "agent_message", "m1", "after");
+    let said = |kind: &str, text: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+    let replay = [
+        said("user_message_chunk", "Hi"),
+        message("m1", "Hello."),
+        said("user_message_chunk", "And you?"),
+        message("m2", "Well."),
+        cursor,
+    ];
+    loaded.replay = replay.iter().map(update).collect();
+    assert!(rig.session(SessionEvent::Opened(loaded)).is_none());
+    assert_eq!(rig.opening().origin, at("c1"));
+    rig.open("fork");
+    assert_eq!(rig.prompt(), ["And now?"]);
+    rig.end();
+    assert_eq!(rig.kinds("3"), ["RUN_STARTED", OK], "a page receives no cursor");
 }
 
 /// The agent does not end its turn, so that its session is released.
