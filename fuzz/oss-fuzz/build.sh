@@ -6,17 +6,18 @@
 # `.ci/run oss-fuzz` sets the same.
 cd "$SRC/spanwire/fuzz"
 
+system=x86_64-unknown-linux-gnu
 if [ "$SANITIZER" = coverage ]; then
     # The image replaces `cargo fuzz build` by a build without features, which has no targets.
-    # Reports show sources by absolute paths.
+    # Reports show sources by absolute paths. Build scripts do not count.
     export RUSTFLAGS="$RUSTFLAGS -C debug-assertions=no --remap-path-prefix targets=$PWD/targets"
-    cargo build --bins --features libfuzzer --target-dir "$WORK/target"
-    programs=$WORK/target/debug
+    cargo build --bins --features libfuzzer --target "$system" --target-dir "$WORK/target"
+    programs=$WORK/target/$system/debug
 else
     # OSS-Fuzz expects a sanitizer in each program, although the code has no `unsafe`.
     cargo fuzz build --fuzz-dir . --features libfuzzer -O --debug-assertions \
-        --target-dir "$WORK/target"
-    programs=$WORK/target/x86_64-unknown-linux-gnu/release
+        --target "$system" --target-dir "$WORK/target"
+    programs=$WORK/target/$system/release
 fi
 
 for target in $(./run list); do
