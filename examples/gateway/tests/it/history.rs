@@ -190,6 +190,22 @@ async fn session_of_the_agent_is_loaded_after_a_restart() {
     assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
 }
 
+/// The demo agent forgets its sessions with the gateway.
+#[tokio::test]
+async fn choice_of_the_user_outlasts_a_restart() {
+    let kept = HistoryFolder::new();
+    let gateway = kept.gateway(&[]).await;
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    let settings = gateway.url("/api/ai/agents/demo/threads/t/settings");
+    let change = json!({ "configId": "mode", "value": "auto" });
+    let set = soon(gateway.client.post(&settings).json(&change).send()).await.unwrap();
+    assert_eq!(set.status(), 200);
+    kill(gateway).await;
+    let gateway = kept.gateway(&[]).await;
+    let edited = gateway.ask("t", "2", "edit").await.rest().await;
+    assert_eq!(edited.end(), "success", "it does not ask");
+}
+
 /// An agent that reports facts while it resumes, and one that repeats the conversation after its
 /// response.
 #[cfg(unix)]
