@@ -84,7 +84,7 @@
 //! assert_eq!(translator.begin_run(&input, &prompt.blocks)?, TurnStart::Prompt);
 //! // Send `prompt.blocks` to the agent as `session/prompt`. Until the response it sends updates:
 //! for update in [
-//!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"LogRead notes.txt","kind":"read"}"#,
+//!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"Read notes.txt","kind":"read"}"#,
 //!     r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":"Milk"}"#,
 //!     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"It says: milk."}}"#,
 //! ] {
@@ -131,8 +131,8 @@
 //! | … `completed`, `failed`, `cancelled` (v2) | `TOOL_CALL_RESULT`, once | the same, text only |
 //! | … output after that, anything in a later run | `CUSTOM` `acp.tool_call.late` | none |
 //! | `terminal_update`, `terminal_output_chunk` (v2), `_meta.terminal_*` of a call | `ACTIVITY_SNAPSHOT` `acp.terminal`; the end of the output in the call's result | in the result |
-//! | `session/request_permission` | by mode ([`PermissionMode`]): outcome `interrupt`; `CUSTOM` `acp.permission.requested`, `.resolved`; `acp.permission`; the last two with [`answeredBy`](AnsweredBy) | never an interrupt |
-//! | `elicitation/create`, `elicitation/complete` | by mode ([`ElicitationMode`]): the same with `acp.elicitation`; `CUSTOM` `acp.elicitation.completed` | never an interrupt |
+//! | `session/request_permission` | by mode ([`PermissionMode`]): outcome `interrupt`; `CUSTOM` `acp.permission.requested`, `.resolved`; `acp.permission`; the last two with [`answeredBy`](AnsweredBy) | an interrupt only with [`Options::legacy_interrupts`] |
+//! | `elicitation/create`, `elicitation/complete` | by mode ([`ElicitationMode`]): the same with `acp.elicitation`; `CUSTOM` `acp.elicitation.completed` | an interrupt only with [`Options::legacy_interrupts`] |
 //! | `plan` | `ACTIVITY_SNAPSHOT` `PLAN` | `CUSTOM` `acp.plan` |
 //! | `plan_update`, `plan_removed` | the same, one for each plan; `{planId, removed: true}` | the same |
 //! | `compaction_update`, `compaction_summary_chunk` | `ACTIVITY_SNAPSHOT` `acp.compaction` | `CUSTOM` `acp.compaction` |

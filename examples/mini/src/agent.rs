@@ -9,19 +9,24 @@
 //! the turn waits for.
 use acp_types::connection::{ConnectionOptions, Context, Result, async_trait, stdio, v1};
 use acp_types::v1::content::ContentBlock;
+use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::{
-    Implementation, InitializeRequest, InitializeResponse, ProtocolVersion,
+    AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, ProtocolVersion,
+    SessionCapabilities, SessionCloseCapabilities,
 };
 use acp_types::v1::prompt_turn::{
     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
 };
-use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse, SessionId};
+use acp_types::v1::session_setup::{
+    CloseSessionRequest, CloseSessionResponse, NewSessionRequest, NewSessionResponse, SessionId,
+};
 use acp_types::v1::tool_calls::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     ToolCall, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
 use clap::Parser;
-use jsonrpc_core::{ErrorCode, ErrorObject};
+use jsonrpc_core::ErrorObject;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +34,7 @@ use std::time::Duration;
 
 /// Time between two words.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Largest number of sessions.
+/// Largest number of sessions. A further one replaces the oldest.
 const MAX_SESSIONS: usize = 256;
 /// Largest number of notes in a session.
 const MAX_NOTES: usize = 256;
@@ -52,10 +57,17 @@ async fn main() -> io::Result<()> {
     connection.await
 }
 
-/// The notes of each session.
 #[derive(Default)]
 struct NoteAgent {
-    sessions: Mutex<BTreeMap<SessionId, Vec<String>>>,
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    /// Number of sessions so far.
+    begun: u64,
+    /// The notes of each session. The ids are in the order of the sessions.
+    notes: BTreeMap<SessionId, Vec<String>>,
 }
 
 #[async_trait]
@@ -63,23 +75,41 @@ impl v1::Agent for NoteAgent {
     async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse> {
         let mut response = InitializeResponse::new(ProtocolVersion::V1);
         response.agent_info = Some(Implementation::new("mini-agent", env!("CARGO_PKG_VERSION")));
+        let mut sessions = SessionCapabilities::new();
+        sessions.close = Some(SessionCloseCapabilities::new());
+        let mut capabilities = AgentCapabilities::new();
+        capabilities.session_capabilities = Some(sessions);
+        response.agent_capabilities = Some(capabilities);
         Ok(response)
     }
 
     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse> {
         let mut sessions = self.sessions();
-        if sessions.len() >= MAX_SESSIONS {
-            return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many sessions"));
+        if sessions.notes.len() >= MAX_SESSIONS {
+            sessions.notes.pop_first();
         }
-        let id = SessionId::from(format!("session-{}", sessions.len() + 1));
-        sessions.insert(id.clone(), Vec::new());
+        sessions.begun += 1;
+        let id = SessionId::from(format!("session-{:08}", sessions.begun));
+        sessions.notes.insert(id.clone(), Vec::new());
         Ok(NewSessionResponse::new(id))
     }
 
+    async fn close_session(
+        &self,
+        request: CloseSessionRequest,
+        _: Context,
+    ) -> Result<CloseSessionResponse> {
+        self.sessions().notes.remove(&request.session_id);
+        Ok(CloseSessionResponse::new())
+    }
+
     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse> {
-        let is_known = self.sessions().contains_key(&request.session_id);
-        if !is_known {
-            return Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, "unknown session"));
+        let session = &request.session_id;
+        if !self.sessions().notes.contains_key(session) {
+            // With this error the client opens another session.
+            let mut error = ErrorObject::new(RESOURCE_NOT_FOUND, "unknown session");
+            error.data = Some(json!({ "sessionId": session.as_str() }).into());
+            return Err(error);
         }
         let stop_reason = tokio::select! {
             answer = self.answer(&request, &context) => answer?,
@@ -90,7 +120,7 @@ impl v1::Agent for NoteAgent {
 }
 
 impl NoteAgent {
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionId, Vec<String>>> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -118,7 +148,7 @@ impl NoteAgent {
         note: &str,
         context: &Context,
     ) -> Result<StopReason> {
-        let number = self.sessions().get(session).map_or(1, |notes| notes.len() + 1);
+        let number = self.sessions().notes.get(session).map_or(1, |notes| notes.len() + 1);
         let call_id = format!("note-{number}");
         let mut call = ToolCall::new(call_id.clone(), format!("Remember: {note}"));
         call.kind = Some(ToolKind::Other);
@@ -153,7 +183,7 @@ impl NoteAgent {
     /// Stores a note, and returns whether there was room for it.
     fn keep(&self, session: &SessionId, note: &str) -> bool {
         let mut sessions = self.sessions();
-        let Some(notes) = sessions.get_mut(session) else { return false };
+        let Some(notes) = sessions.notes.get_mut(session) else { return false };
         let has_room = notes.len() < MAX_NOTES;
         if has_room {
             notes.push(note.to_owned());

@@ -151,6 +151,9 @@ fn answer_call(agent: &Agent, call: &ToolCallId) -> Result<Message, Box<dyn Erro
 /// Asks the user for the answer to an interrupt.
 fn answer_interrupt(interrupt: &Interrupt) -> Result<ResumeEntry, Box<dyn Error>> {
     let question = interrupt.message.as_ref().unwrap_or(&interrupt.reason);
+    if let Some(schema) = &interrupt.response_schema {
+        eprintln!("(an answer is JSON that fits {})", Raw::from_value(schema)?.as_str());
+    }
     let Some(answer) = ask(question)? else {
         return Ok(ResumeEntry::new(interrupt.id.clone(), ResumeStatus::Cancelled));
     };

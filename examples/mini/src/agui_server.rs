@@ -18,7 +18,7 @@ use agui_types::produce::{Interrupts, Run};
 use agui_types::sse;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -170,13 +170,23 @@ impl Answer {
     }
 }
 
-/// Accepts local clients only. A page of another site may use a name that resolves to this address;
-/// such a page cannot post JSON to another origin without the permission of this server.
+/// Accepts local clients only.
 async fn local(request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    let name = host.map(|host| host.rsplit_once(':').map_or(host, |(name, _)| name));
-    if !name.is_some_and(|name| ["localhost", "127.0.0.1", "[::1]"].contains(&name)) {
+    if !is_local(request.headers()) {
         return (StatusCode::FORBIDDEN, "this server is for local clients").into_response();
     }
     next.run(request).await
+}
+
+/// Returns whether a request is for this address. A page of another site may use a name that
+/// resolves to it, or send a request whose response it cannot read.
+fn is_local(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_own = match headers.get(header::ORIGIN) {
+        Some(origin) => origin.to_str().ok() == Some(&*format!("http://{host}")),
+        None => true,
+    };
+    is_own && ["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }

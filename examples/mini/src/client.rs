@@ -145,7 +145,9 @@ impl v1::Client for Terminal {
         context: Context,
     ) -> Result<RequestPermissionResponse> {
         let mut lines = self.lines.lock().await;
-        eprintln!("\nThe agent asks for permission ({}):", request.tool_call.tool_call_id.as_str());
+        let call = &request.tool_call;
+        let title = call.title.value().map_or(call.tool_call_id.as_str(), |title| title);
+        eprintln!("\nThe agent asks for permission: {title}");
         for (number, option) in (1..).zip(&request.options) {
             eprintln!("  {number}  {}", option.name);
         }
@@ -179,6 +181,11 @@ impl v1::Client for Terminal {
             SessionUpdate::ToolCallUpdate(change) => {
                 if let Some(status) = change.status.value() {
                     eprintln!("[{}] {}", status.as_str(), change.tool_call_id.as_str());
+                }
+            }
+            SessionUpdate::Plan(plan) => {
+                for entry in plan.entries {
+                    eprintln!("[plan] {}: {}", entry.status.as_str(), entry.content);
                 }
             }
             _ => {}

@@ -7,7 +7,7 @@ use super::writer::{Form, write_value};
 use crate::checked;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use serde::Serialize;
@@ -23,6 +23,7 @@ use serde_json::value::{RawValue, to_raw_value};
 ///
 /// let raw: Raw = serde_json::from_str(r#"{"b":1.50,"a":[]}"#)?;
 /// assert_eq!(raw.as_str(), r#"{"b":1.50,"a":[]}"#);
+/// assert_eq!(Raw::from(serde_json::json!({ "path": "/a.txt" })).as_str(), r#"{"path":"/a.txt"}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
@@ -91,6 +92,12 @@ impl Eq for Raw {}
 impl From<Box<RawValue>> for Raw {
     fn from(value: Box<RawValue>) -> Self {
         Self(value)
+    }
+}
+
+impl From<serde_json::Value> for Raw {
+    fn from(value: serde_json::Value) -> Self {
+        Self::from_text(value.to_string()).unwrap_or_else(|_| Self::blank())
     }
 }
 

@@ -23,6 +23,45 @@ async fn permitted_call_is_executed() {
 }
 
 #[tokio::test]
+async fn further_sessions_replace_the_oldest() {
+    let mut agent = command(AGENT, &[""; 0]).spawn().expect("the agent starts");
+    let mut input = agent.stdin.take().expect("an input");
+    let mut lines = BufReader::new(agent.stdout.take().expect("an output")).lines();
+    let mut call = async |id: u32, method: &str, params: Value| {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        input.write_all(format!("{request}\n").as_bytes()).await.expect("the agent reads");
+        loop {
+            let line = timeout(PATIENCE, lines.next_line()).await.expect("a response in time");
+            let line = line.expect("readable output").expect("a line");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if message["id"] == id {
+                return message;
+            }
+        }
+    };
+    let initialized = call(0, "initialize", json!({ "protocolVersion": 1 })).await;
+    let capabilities = &initialized["result"]["agentCapabilities"]["sessionCapabilities"];
+    assert!(capabilities["close"].is_object(), "{initialized}");
+    let mut sessions = Vec::new();
+    for id in 1..=257 {
+        let opened = call(id, "session/new", json!({ "cwd": "/", "mcpServers": [] })).await;
+        sessions.push(opened["result"]["sessionId"].clone());
+    }
+    let prompt = json!([{ "type": "text", "text": "Hello" }]);
+    let say = |session: &Value| json!({ "sessionId": session, "prompt": prompt });
+    let forgotten = call(300, "session/prompt", say(&sessions[0])).await;
+    assert_eq!(forgotten["error"]["code"], -32002, "{forgotten}");
+    assert_eq!(forgotten["error"]["data"]["sessionId"], sessions[0]);
+    let last = call(301, "session/prompt", say(&sessions[256])).await;
+    assert_eq!(last["result"]["stopReason"], "end_turn", "{last}");
+    let closed = call(302, "session/close", json!({ "sessionId": sessions[256] })).await;
+    assert!(closed["result"].is_object(), "{closed}");
+    let gone = call(303, "session/prompt", say(&sessions[256])).await;
+    assert_eq!(gone["error"]["code"], -32002, "{gone}");
+    agent.kill().await.expect("the agent ends");
+}
+
+#[tokio::test]
 async fn rejected_call_fails() {
     let turn = run(CLIENT, &["remember", "the", "milk", "--", AGENT], b"2\n").await;
     assert_eq!(printed(&turn), "I have not kept the note.\n");
@@ -56,7 +95,7 @@ async fn cancelled_turn_ends_early() {
         json!({
             "id": 2,
             "method": "session/prompt",
-            "params": { "sessionId": "session-1", "prompt": prompt },
+            "params": { "sessionId": "session-00000001", "prompt": prompt },
         }),
     ] {
         requests += &format!("{}\n", with_version(request));
@@ -72,7 +111,7 @@ async fn cancelled_turn_ends_early() {
             }
             if message["method"] == "session/update" && !is_cancelled {
                 is_cancelled = true;
-                let params = json!({ "sessionId": "session-1" });
+                let params = json!({ "sessionId": "session-00000001" });
                 let cancel = json!({ "method": "session/cancel", "params": params });
                 let line = format!("{}\n", with_version(cancel));
                 input.write_all(line.as_bytes()).await.expect("the agent reads");

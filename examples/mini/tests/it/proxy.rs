@@ -68,7 +68,7 @@ async fn spans_are_written_to_standard_error_by_default() {
     // The agent responds to all requests before it exits.
     let requests = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
 {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}
-{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[]}}
+{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"session-00000001","prompt":[]}}
 "#;
     let session = run(PROXY, &[AGENT], requests.as_bytes()).await;
     assert!(printed(&session).contains(r#""stopReason":"end_turn""#));
