@@ -179,7 +179,7 @@ async fn local(request: Request, next: Next) -> Response {
 }
 
 /// Returns whether a request is for this address. A page of another site may use a name that
-/// resolves to it, or send a request whose response it cannot read.
+/// resolves to it, or send a request without reading the response.
 fn is_local(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();
