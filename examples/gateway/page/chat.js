@@ -36,6 +36,7 @@ import { promptsOf } from "./view-prompts.js";
  * @property {import("./agent-words.js").AgentWords} words
  * @property {import("./view-timeline.js").TimelineView} timeline
  * @property {import("./view-prompts.js").PromptsView} prompts
+ * @property {(messages: import("./thread.js").Message[]) => void} branch Begins a conversation with these messages.
  * @property {(why: string, done: () => void) => HTMLElement} login Creates the card to sign in to the agent.
  * @property {() => void} ended Called when a run has ended.
  * @property {(events: string, threadId: string) => void} showDetails
@@ -83,6 +84,7 @@ export class Chat {
           this.#keep();
           this.composer?.edit(draftOf(content));
         },
+        branch: parts.branch,
         say: (sentence) => parts.announcer.say(sentence),
       }),
       answer: (id, answer) => this.#answer(id, answer),

@@ -15,8 +15,9 @@ import { Scroller } from "./scroller.js";
 import { Activity } from "./activity.js";
 import { Address } from "./address.js";
 import { History } from "./history.js";
+import { newId } from "./ids.js";
 import { HistoryView } from "./view-history.js";
-import { forget, forgetAgents, held } from "./store.js";
+import { forget, forgetAgents, held, keep } from "./store.js";
 import { acceptedFiles, openSession, sessionSettings } from "./requests.js";
 import { AccountView } from "./view-account.js";
 import { DetailsView } from "./view-details.js";
@@ -108,6 +109,7 @@ function openChat(before) {
       void showSettings();
       void showAccount();
     },
+    branch: branchChat,
     login: (/** @type {string} */ why, /** @type {() => void} */ done) => loginView(why, done).element,
     showDetails: (/** @type {string} */ events, /** @type {string} */ threadId) => details.show(events, threadId),
   };
@@ -283,6 +285,20 @@ function newChat(isOfOther = false) {
   if (agentName !== "") welcome.show(picker.agents, agentName);
   void showSettings();
   announcer.say("New conversation.");
+  composer.focus();
+}
+
+/**
+ * Begins a conversation with these messages. The one that they are from stays in the history.
+ *
+ * @param {import("./thread.js").Message[]} messages
+ */
+function branchChat(messages) {
+  address.enter(null);
+  const branch = { threadId: newId("thread"), agent: agentName, title: null, runId: null, messages, state: {}, interrupts: [], pending: [] };
+  replaceChat(branch);
+  keep(branch);
+  announcer.say("A new conversation, with the messages up to here.");
   composer.focus();
 }
 

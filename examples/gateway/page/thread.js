@@ -157,6 +157,16 @@ export class Thread {
   }
 
   /**
+   * The messages up to the end of a turn.
+   *
+   * @param {Message} message The message of the user.
+   */
+  upTo(message) {
+    const turn = this.turnOf(message);
+    return this.messages.slice(0, this.messages.indexOf(message) + turn.length);
+  }
+
+  /**
    * Removes a message and those after it.
    *
    * @param {Message} message

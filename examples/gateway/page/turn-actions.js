@@ -1,4 +1,4 @@
-/** Actions of the user on a turn: copy the answer, edit the message, ask for another answer. */
+/** Actions of the user on a turn: copy the answer, edit the message, ask for another answer, branch the conversation. */
 
 import { button, el } from "./dom.js";
 import { answerText } from "./user-content.js";
@@ -13,6 +13,7 @@ const COPIED_MS = 1500;
  * @property {(message: Message) => string} answerTo Returns the text of the answer to a message.
  * @property {(message: Message) => void} edit Moves a message back to the message box, and removes what followed it.
  * @property {(message: Message) => void} again Removes what followed a message, and sends it again.
+ * @property {(message: Message) => void} branch Begins a conversation with the messages up to the end of a turn.
  */
 
 /**
@@ -32,7 +33,8 @@ export function turnActions(message, actions) {
   copy.hidden = actions.answerTo(message) === "";
   const edit = button("Edit message", "quiet", () => actions.edit(message));
   const again = button("Regenerate", "quiet", () => actions.again(message));
-  return el("div", { class: "turn-actions", role: "group", "aria-label": "Actions" }, copy, again, edit);
+  const branch = button("Branch", "quiet", () => actions.branch(message));
+  return el("div", { class: "turn-actions", role: "group", "aria-label": "Actions" }, copy, again, edit, branch);
 }
 
 /**
@@ -41,6 +43,7 @@ export function turnActions(message, actions) {
  * @property {(first: Message, removed: Message[]) => void} cut Removes messages from the page.
  * @property {(content: any) => void} send
  * @property {(content: any) => void} write Moves the content of a message to the message box.
+ * @property {(messages: Message[]) => void} branch Begins a conversation with these messages.
  * @property {(sentence: string) => void} say
  */
 
@@ -51,15 +54,20 @@ export function turnActions(message, actions) {
  * @param {ThreadActions} actions
  * @returns {TurnActions}
  */
-export function actionsOn(thread, { isIdle, cut, send, write, say }) {
-  const takeBack = (/** @type {Message} */ message) => {
-    if (isIdle()) cut(message, thread.cut(message));
-    else say("The agent is still answering. Wait, or stop it first.");
+export function actionsOn(thread, { isIdle, cut, send, write, branch, say }) {
+  const isFree = () => {
+    if (!isIdle()) say("The agent is still answering. Wait, or stop it first.");
     return isIdle();
+  };
+  const takeBack = (/** @type {Message} */ message) => {
+    if (!isFree()) return false;
+    cut(message, thread.cut(message));
+    return true;
   };
   return {
     answerTo: (message) => answerText(thread.turnOf(message)),
     edit: (message) => takeBack(message) && write(message.content),
     again: (message) => takeBack(message) && send(message.content),
+    branch: (message) => isFree() && branch(thread.upTo(message)),
   };
 }

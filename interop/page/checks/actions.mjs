@@ -61,4 +61,32 @@ const actions = {
   },
 };
 
-export const checks = [actions];
+const branch = {
+  name: "a conversation is branched at a turn",
+  async run({ page, shot }) {
+    const inputs = [];
+    page.on("request", (request) => request.url().endsWith("/chat") && inputs.push(request.postDataJSON()));
+    for (const [at, text] of ["hello", "think"].entries()) {
+      await send(page, text);
+      await turnEnd(page, at + 1).waitFor();
+    }
+    await action(page, 1, "Branch").click();
+    await turn(page, 2).waitFor({ state: "detached" });
+    assert.equal(await page.getByRole("region", { name: /^Turn/ }).count(), 1);
+    assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the message box has the focus");
+    await shot("branch");
+    await noViolations(page, "a branch");
+    await page.reload();
+    await action(page, 1, "Branch").waitFor();
+    await send(page, "plan");
+    await turnEnd(page, 2).waitFor();
+    const [first, , last] = inputs;
+    assert.notEqual(last.threadId, first.threadId);
+    assert.deepEqual(last.messages.filter(({ role }) => role === "user").map(({ content }) => content), ["hello", "plan"]);
+    assert.equal(last.messages.length, 3);
+    await page.goBack();
+    await turn(page, 2).getByText("I have thought about it: yes.").waitFor();
+  },
+};
+
+export const checks = [actions, branch];
