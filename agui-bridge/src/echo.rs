@@ -1,4 +1,5 @@
 //! Detection of the prompt that an agent repeats.
+use crate::content::skill_text;
 use acp_types::v1::content::ContentBlock;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,13 +28,6 @@ impl Echo {
         echo
     }
 
-    /// Adds a text that is sent before the prompt. It may be sent again.
-    pub(crate) fn precede(&mut self, text: &str) {
-        if !self.text.starts_with(text) {
-            self.text.insert_str(0, text);
-        }
-    }
-
     /// Adds a block that is sent beside the prompt.
     pub(crate) fn expect_block(&mut self, block: ContentBlock) {
         self.blocks.push(block);
@@ -54,7 +48,7 @@ impl Echo {
         match block {
             ContentBlock::Text(text) => self.takes_text(&text.text),
             other => {
-                let place = self.blocks.iter().position(|block| block == other);
+                let place = self.blocks.iter().position(|block| is_same(block, other));
                 place.map(|place| self.blocks.remove(place)).is_some()
             }
         }
@@ -64,7 +58,7 @@ impl Echo {
     pub(crate) fn is_next(&self, block: &ContentBlock) -> bool {
         match block {
             ContentBlock::Text(text) => self.rest().starts_with(&text.text),
-            other => self.blocks.contains(other),
+            other => self.blocks.iter().any(|block| is_same(block, other)),
         }
     }
 
@@ -92,4 +86,9 @@ impl Echo {
         }
         repeats
     }
+}
+
+/// Returns whether two blocks are the same. Agents may add members to a skill.
+fn is_same(block: &ContentBlock, other: &ContentBlock) -> bool {
+    block == other || skill_text(block).is_some_and(|skill| Some(skill) == skill_text(other))
 }

@@ -146,7 +146,7 @@
 //! | `prompt_suggestions_update` | `CUSTOM` `acp.suggestions`, or state `/acp/suggestions` | `CUSTOM` |
 //! | `session_info_update` | `CUSTOM` `acp.session_info`, and state `/acp/session` | `CUSTOM` |
 //! | `notice` | `CUSTOM` `acp.notice` | the same |
-//! | `cursor_update` | `CUSTOM` `acp.cursor`; none in a [`conversation`], which [forks](input::Rules::cursors) there | the same |
+//! | `cursor_update` | `CUSTOM` `acp.cursor`; none in a [`conversation`] that [forks](input::Rules::cursors) there | the same |
 //! | `replay_complete` (v2) | none | none |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
 //! | an extension notification, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |

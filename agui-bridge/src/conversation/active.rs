@@ -1,8 +1,11 @@
 //! The open run, and its turn.
 use super::output::SessionNumber;
 use crate::input::{FallbackTurn, ForwardedMembers, Instruction, Plan, Prompt, SessionStep};
+use acp_types::v1::content::ContentBlock;
 use agui_types::id::RunId;
 use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
@@ -72,6 +75,18 @@ impl ActiveRun {
 }
 
 impl PlannedTurn {
+    /// Adds texts before the prompt, also for a session in place of a refused fork.
+    pub(super) fn precede(&mut self, texts: Vec<String>) {
+        let count = texts.len();
+        if let Some(fallback) = &mut self.fallback {
+            let blocks = texts.iter().cloned().map(ContentBlock::from);
+            fallback.prompt.blocks.splice(..0, blocks);
+            fallback.first_said += count;
+        }
+        self.prompt.blocks.splice(..0, texts.into_iter().map(ContentBlock::from));
+        self.first_said += count;
+    }
+
     /// Returns the turn of a plan, if any.
     pub(super) fn of(plan: Plan) -> Option<Self> {
         let is_expected = plan.diverged.is_some();

@@ -257,6 +257,7 @@ impl Conversation {
         self.unclaimed = None;
         let has_replay = opening.is_some_and(|opening| opening.has_replay);
         let is_new = opening.is_some_and(|opening| opening.is_new);
+        let session = ConversationSession::new(number, opened);
         let mut replay = core::mem::take(&mut opened.replay);
         let cursors = self.take_cursors(&mut replay);
         // Without a run, the replay goes on until the next one begins.
@@ -273,7 +274,6 @@ impl Conversation {
         if has_replay {
             self.translator.handle_loaded();
         }
-        let session = ConversationSession::new(number, opened);
         self.session = Some(ConversationSession { is_unused: is_new, ..session });
         self.show_commands(opened);
         self.restore_settings();
@@ -282,9 +282,7 @@ impl Conversation {
         } else if let Some(remembered) = &self.remembered {
             self.memory.restore(remembered.memory());
         }
-        for cursor in &cursors {
-            self.memory.handle_replayed_cursor(opened.session_id.as_str(), cursor);
-        }
+        self.memory.handle_replayed_cursors(opened.session_id.as_str(), &cursors);
         if let Some(StartingRun { run, .. }) = starting {
             if continues {
                 let latest = self.now.saturating_add(Times::MAX_REPLAY);
@@ -392,7 +390,9 @@ impl Conversation {
         }
         let turn = PlannedTurn::of(plan);
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta.clone()));
-        self.page.set_tools(input.tools.as_deref().unwrap_or_default());
+        if !self.is_refused {
+            self.page.set_tools(input.tools.as_deref().unwrap_or_default());
+        }
         match (begun, &turn) {
             (TurnStart::Prompt, Some(_)) => self.page.begin_turn(self.now),
             (TurnStart::Prompt | TurnStart::Ended, _) => {}

@@ -3,7 +3,7 @@ use super::Conversation;
 use super::active::{PlannedTurn, Stage};
 use super::output::ConversationDiagnostic;
 use super::session::AgentState;
-use crate::input::{Circumstances, TimelineUpdate};
+use crate::input::{Circumstances, Divergence, TimelineUpdate};
 use crate::reason::reason;
 use acp_types::client::{CallError, ReceivedValue, Update};
 use acp_types::v1::prompt_turn::{MessageId, SessionUpdate};
@@ -106,7 +106,12 @@ impl Conversation {
         true
     }
 
+    /// Returns whether an input that goes back may fork the session at a cursor.
     fn can_fork(&self) -> bool {
-        matches!(&self.agent, AgentState::Connected(features) if features.fork)
+        let rules = &self.options.rules;
+        let forks = matches!(rules.divergence, Divergence::NewSession | Divergence::Fork);
+        rules.cursors
+            && forks
+            && matches!(&self.agent, AgentState::Connected(features) if features.fork)
     }
 }

@@ -72,9 +72,7 @@ impl ConversationSession {
             is_unused: false,
             skills: Vec::new(),
         };
-        if let NewSessionResponse::V2(response) = &opened.response.value {
-            session.set_skills(response.available_commands.iter().flatten());
-        }
+        session.set_skills(commands_of(opened).into_iter().flatten());
         session
     }
 
@@ -123,6 +121,22 @@ impl ConversationSession {
         *text = rest;
         Some(skill.clone())
     }
+}
+
+/// Returns the commands that an agent of version 2 has named with its response, or before it.
+fn commands_of(opened: &client::OpenedSession) -> Option<&[AvailableCommand]> {
+    if let NewSessionResponse::V2(response) = &opened.response.value
+        && let Some(commands) = &response.available_commands
+    {
+        return Some(commands);
+    }
+    opened.replay.iter().rev().find_map(|update| match &update.value {
+        client::Update::V2(update) => match &update.update {
+            SessionUpdateV2::AvailableCommandsUpdate(update) => Some(&*update.available_commands),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 /// The reason why the agent does not process a request.

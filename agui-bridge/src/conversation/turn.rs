@@ -184,6 +184,8 @@ impl Conversation {
         self.handle_attempt_opened();
         if let Stage::Opening { turn, .. } = stage {
             if turn.step == SessionStep::Attach {
+                let cursors = self.take_cursors(&mut opened.replay);
+                self.memory.handle_replayed_cursors(opened.session_id.as_str(), &cursors);
                 let replay = core::mem::take(&mut opened.replay).into_iter();
                 let is_loaded = !self.can_resume();
                 self.translator.show_named(replay.map(|update| update.value), is_loaded);
@@ -230,18 +232,16 @@ impl Conversation {
         let id = session.id.clone();
         self.memory.handle_prompt_sent(id.as_str());
         self.page.offer_contextual(&id);
-        let late = self.page.take_late();
-        turn.first_said += late.len();
-        turn.prompt.blocks.splice(..0, late.into_iter().map(ContentBlock::from));
+        turn.precede(self.page.take_late());
         if let Some(attempt) = &mut self.attempt {
             attempt.set_turn(&turn);
         }
         let skill = self.take_skill(&mut turn);
         let PlannedTurn { mut prompt, forwarded, .. } = turn;
         if let Some(instructions) = self.instructions_in_prompt().filter(|_| is_first) {
-            self.translator.handle_instructions(&instructions);
             prompt.blocks.insert(0, ContentBlock::from(instructions));
         }
+        self.translator.handle_prompt_sent(skill.as_deref(), &prompt.blocks);
         let mut settings = Vec::new();
         settings.extend(forwarded.mode.as_deref().map(|mode| Setting::Mode(mode.into())));
         for (config, value) in &forwarded.config {
@@ -270,7 +270,7 @@ impl Conversation {
     }
 
     /// Takes the skill that the user invokes out of a prompt.
-    fn take_skill(&mut self, turn: &mut PlannedTurn) -> Option<String> {
+    fn take_skill(&self, turn: &mut PlannedTurn) -> Option<String> {
         let AgentState::Connected(features) = &self.agent else { return None };
         let session = self.session.as_ref().filter(|_| features.skills)?;
         let blocks = &mut turn.prompt.blocks;
@@ -281,7 +281,6 @@ impl Conversation {
         if block.text.is_empty() {
             blocks.remove(turn.first_said);
         }
-        self.translator.handle_skill(&skill, blocks);
         Some(skill)
     }
 

@@ -101,6 +101,9 @@ pub struct SessionMemory {
     /// Whether the session has messages that the conversation no longer has.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     has_more: bool,
+    /// Whether the prompt of the open turn is meant for another session, and was not sent.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_unsent_elsewhere: bool,
 }
 
 /// A turn that has not ended.
@@ -300,6 +303,8 @@ impl SessionMemory {
     pub(crate) fn handle_cancelled(&mut self, instruction: &Instruction) {
         self.cancelled.insert(instruction);
         self.turn = None;
+        // The session still has what the instruction was to replace.
+        self.has_more |= core::mem::take(&mut self.is_unsent_elsewhere);
         self.known.retain(|known| known.by_agent || !instruction.has(&known.id));
         // Context of its prompt was not sent either.
         self.background = Background::default();

@@ -205,16 +205,13 @@ impl Translator {
         self.repeated_updates = WaitingUpdates::default();
     }
 
-    /// Records that the agent receives this text before the prompt of the open run.
-    pub(crate) fn handle_instructions(&mut self, text: &str) {
-        self.echo.precede(text);
-    }
-
-    /// Records that the prompt of the open run has these blocks after a skill.
-    pub(crate) fn handle_skill(&mut self, skill: &str, blocks: &[ContentBlock]) {
+    /// Records what is sent as the prompt of the open run: a skill, if any, and these blocks.
+    pub(crate) fn handle_prompt_sent(&mut self, skill: Option<&str>, blocks: &[ContentBlock]) {
         self.echo = Echo::new(blocks);
-        let skill = ContentBlockV2::Skill(SkillReference::new(skill));
-        self.echo.expect_block(skill.into());
+        if let Some(skill) = skill {
+            let skill = ContentBlockV2::Skill(SkillReference::new(skill));
+            self.echo.expect_block(skill.into());
+        }
     }
 
     /// Takes a chunk of the user that repeats the prompt, unless it belongs to a replay.

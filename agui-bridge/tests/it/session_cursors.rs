@@ -1,5 +1,5 @@
 //! Conversations that go back to a cursor of the agent's session.
-use crate::thread::{Rig, ended, input, opened, options, refused, said, update, user};
+use crate::thread::{Rig, ended, input, opened, options, permission, refused, said, update, user};
 use acp_types::client::{SessionEvent, Update};
 use agui_bridge::UnansweredPolicy;
 use agui_bridge::conversation::{
@@ -200,13 +200,48 @@ fn refused_fork_is_a_new_session_with_the_conversation() {
     rig.open("s2");
     assert!(rig.prompt()[0].contains("Hello."), "{:?}", rig.prompt());
     assert_eq!(rig.prompt().last().unwrap(), "And now?");
+    for text in rig.prompt() {
+        let content = json!({"type": "text", "text": text});
+        tell(&mut rig, &json!({"sessionUpdate": "user_message_chunk", "content": content}));
+    }
     rig.end();
     assert_eq!(rig.outcome("3"), OK);
+    let kinds = rig.kinds("3");
+    assert!(!kinds.iter().any(|kind| kind == "TEXT_MESSAGE_START"), "a repetition: {kinds:?}");
     edit(&mut rig, "4", "And then?");
     assert_eq!(rig.opening().origin, SessionOrigin::New, "it has no cursor");
     let login = refused(&json!({"code": -32000, "message": "log in"}));
     assert!(rig.session(SessionEvent::Refused(login)).is_none());
     assert_eq!(rig.outcome("4"), "RUN_ERROR ACP_AUTH_REQUIRED");
+}
+
+#[test]
+fn session_keeps_what_an_unsent_instruction_was_to_replace() {
+    let hello = [message("m1", "Hello."), cursor("c1", "agent_message", "m1", "after")];
+    let mut abandons = options();
+    abandons.translator.unanswered = UnansweredPolicy::Abandon;
+    let mut rig = Rig::new(abandons);
+    rig.connect(forks());
+    turn(&mut rig, "1", "Hi", &hello);
+    rig.say("2", "And you?").unwrap();
+    tell(&mut rig, &message("m2", "Well."));
+    assert!(rig.session(permission(7)).is_none());
+    rig.wait(Duration::from_secs(1));
+    assert_eq!(rig.outcome("2"), "RUN_FINISHED interrupt");
+    // It waits for the end of the turn with the question.
+    edit(&mut rig, "3", "And now?");
+    rig.cancel("3");
+    rig.end();
+    tell(&mut rig, &cursor("c2", "agent_message", "m2", "after"));
+    let go_on = [user("u-1", "Hi"), agent("msg-1", "Hello."), user("u-4", "Go on")];
+    rig.run(input("4", &go_on, &json!({}))).unwrap();
+    assert_eq!(rig.prompt(), ["Go on"]);
+    rig.end();
+    rig.take_commands();
+    let [first, answer, _] = go_on;
+    let other = [first, answer, user("u-4", "Go back")];
+    rig.run(input("5", &other, &json!({}))).unwrap();
+    assert_eq!(rig.opening().origin, SessionOrigin::New, "a fork would have the second turn");
 }
 
 #[test]

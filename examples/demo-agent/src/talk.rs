@@ -70,6 +70,7 @@ pub(crate) fn hello(scene: &mut Scene) -> Vec<Step> {
 /// What the skill does with a text.
 pub(crate) fn summarize(scene: &mut Scene, text: &str) -> Vec<Step> {
     let words = text.split_whitespace().count();
+    scene.prompts.push(text.to_owned());
     say(scene, &format!("The summary of these words, {words} in number: you said something. "))
 }
 

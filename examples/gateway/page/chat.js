@@ -292,9 +292,9 @@ export class Chat {
     this.#parts.ended();
   }
 
-  /** Whether the conversation has no message, not even one that waits for a login. */
+  /** Whether nothing was said, and nothing is being read. */
   get isEmpty() {
-    return !this.thread.hasBegun && this.#waiting === undefined;
+    return this.#run === null && this.#transcript.isEmpty && !this.thread.hasBegun;
   }
 
   /** Whether a waiting tool call belongs to the conversation. @param {{sessionId: string, callId: string}} session */

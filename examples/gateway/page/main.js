@@ -179,7 +179,7 @@ async function showSettings() {
   if (agentName === "") return;
   let shown = null;
   if (hasBegun) shown = await sessionSettings(agentName, id, undefined, access.sendQuietly);
-  else if (!picker.needsLogin(agentName)) shown = await openSession(agentName, id, pageTools(), access.sendQuietly);
+  else if (asked.isEmpty && !picker.needsLogin(agentName)) shown = await openSession(agentName, id, pageTools(), access.sendQuietly);
   if (chat !== asked) return;
   keepSettings(agentName, settings.show(shown));
 }
@@ -294,6 +294,7 @@ function newChat(isOfOther = false) {
  * @param {import("./thread.js").Message[]} messages
  */
 function branchChat(messages) {
+  if (messages.length === 0) return newChat(true);
   address.enter(null);
   const branch = { threadId: newId("thread"), agent: agentName, title: null, runId: null, messages, state: {}, interrupts: [], pending: [] };
   replaceChat(branch);
@@ -322,6 +323,7 @@ async function openId(id) {
   }
   address.correct(null);
   replaceChat(null);
+  void showSettings();
   byId("welcome").prepend(el("p", { id: "gone", class: "history-gone", role: "alert" }, "This conversation is not at the gateway. It may have been deleted. Choose another one under History, or write a message to begin."));
 }
 

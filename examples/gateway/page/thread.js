@@ -157,13 +157,13 @@ export class Thread {
   }
 
   /**
-   * The messages up to the end of a turn.
+   * The messages up to the end of a turn; all without a message that was withdrawn.
    *
    * @param {Message} message The message of the user.
    */
   upTo(message) {
-    const turn = this.turnOf(message);
-    return this.messages.slice(0, this.messages.indexOf(message) + turn.length);
+    const at = this.messages.indexOf(message);
+    return at === -1 ? [...this.messages] : this.messages.slice(0, at + this.turnOf(message).length);
   }
 
   /**

@@ -55,6 +55,11 @@ export class Transcript {
     this.#messages = new MessageViews({ announcer, lines, markdown, undrawn: this.#undrawn, currentTurn: () => this.#currentTurn, buildFor });
   }
 
+  /** Whether there is no turn, not even one with a message that was withdrawn. */
+  get isEmpty() {
+    return this.#turns.isEmpty;
+  }
+
   /** @param {Message} message What the user said. */
   startTurn(message) {
     this.flush();

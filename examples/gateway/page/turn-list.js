@@ -41,6 +41,10 @@ export class TurnList {
     return turn;
   }
 
+  get isEmpty() {
+    return this.#turns.length === 0;
+  }
+
   /**
    * Replaces all turns.
    *

@@ -89,4 +89,32 @@ const branch = {
   },
 };
 
-export const checks = [actions, branch];
+const refused = {
+  name: "a conversation with a refused message is left, and branched",
+  expectNetworkErrors: true,
+  async run({ page }) {
+    const turns = page.getByRole("region", { name: /^Turn/ });
+    const runs = /\/chat$/;
+    const refuse = (route) => route.fulfill({ status: 413, json: { error: "too large" } });
+    await page.route(runs, refuse);
+    await send(page, "hello");
+    await turnEnd(page, 1).waitFor();
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.locator("#welcome").waitFor();
+    assert.equal(await turns.count(), 0);
+    await page.unroute(runs, refuse);
+    await send(page, "hello");
+    await turnEnd(page, 1).waitFor();
+    await page.route(runs, refuse);
+    await send(page, "think");
+    await turnEnd(page, 2).waitFor();
+    await action(page, 2, "Branch").click();
+    await turn(page, 2).waitFor({ state: "detached" });
+    assert.equal(await turns.count(), 1);
+    await page.unroute(runs, refuse);
+    await send(page, "think");
+    await turn(page, 2).getByText("I have thought about it: yes.").waitFor();
+  },
+};
+
+export const checks = [actions, branch, refused];

@@ -19,6 +19,7 @@ pub(crate) struct Circumstances {
 impl SessionMemory {
     /// Handles that the prompt of the open turn was sent in a session.
     pub(crate) fn handle_prompt_sent(&mut self, session: &str) {
+        self.is_unsent_elsewhere = false;
         let is_other = self.timeline.begin_session(session);
         let last = self.timeline.handle_prompt();
         let Some(place) = self.open_place() else { return };
@@ -70,10 +71,12 @@ impl SessionMemory {
         self.handle_prompt_message(Entry::user_message(id));
     }
 
-    /// Handles a cursor in the replay of a session.
-    pub(crate) fn handle_replayed_cursor(&mut self, session: &str, cursor: &CursorUpdate) {
-        self.timeline.begin_session(session);
-        self.timeline.handle_cursor(cursor);
+    /// Handles the cursors in the replay of a session.
+    pub(crate) fn handle_replayed_cursors(&mut self, session: &str, cursors: &[CursorUpdate]) {
+        if !cursors.is_empty() {
+            self.timeline.begin_session(session);
+        }
+        cursors.iter().for_each(|cursor| self.timeline.handle_cursor(cursor));
     }
 
     /// Handles that updates of the session are missing.
@@ -107,6 +110,7 @@ impl SessionMemory {
     pub(in crate::input) fn handle_step(&mut self, step: &SessionStep, is_diverged: bool) {
         let is_forked = matches!(step, SessionStep::Fork { cursor: Some(_) });
         self.timeline.set_forked(is_forked);
+        self.is_unsent_elsewhere = !matches!(step, SessionStep::Keep);
         match step {
             SessionStep::Keep => self.has_more |= is_diverged,
             SessionStep::Fork { cursor } => self.has_more = cursor.is_none(),
