@@ -48,7 +48,7 @@ export const checks = [
       await page.reload();
       const seat = await book(page, 1, shot);
       await expectTicket(page, 1, [seat, "Take the train"]);
-      assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
+      await page.locator("#sessions").waitFor({ state: "hidden" });
       await noViolations(page, "the booking");
 
       await send(page, "book");
@@ -99,7 +99,7 @@ export const checks = [
       await expectTicket(page, 1, [seat]);
       assert.match(await turn(page, 1).innerText(), /The tool says: .*booked/);
       assert.equal(await turn(page, 2).count(), 0, "the answers belong to one turn");
-      assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
+      await page.locator("#sessions").waitFor({ state: "hidden" });
       for (const name of ["html", ".turn"]) {
         const over = await page.locator(name).first().evaluate((element) => element.scrollWidth - element.clientWidth);
         assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
@@ -137,7 +137,7 @@ export const checks = [
       await page.getByRole("button", { name: "Stop" }).click();
       await turnEnd(page, 6).waitFor();
       assert.match(await turn(page, 6).innerText(), /No flight was booked\./, "stopping leaves the question without an answer");
-      assert.ok(await page.locator("#sessions").isHidden(), "no background tool");
+      await page.locator("#sessions").waitFor({ state: "hidden" });
       await ignoredNothing(page);
     },
   },
