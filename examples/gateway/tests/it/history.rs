@@ -191,6 +191,7 @@ async fn session_of_the_agent_is_loaded_after_a_restart() {
 }
 
 /// The demo agent forgets its sessions with the gateway.
+#[cfg(unix)]
 #[tokio::test]
 async fn choice_of_the_user_outlasts_a_restart() {
     let kept = HistoryFolder::new();
@@ -200,7 +201,8 @@ async fn choice_of_the_user_outlasts_a_restart() {
     let change = json!({ "configId": "mode", "value": "auto" });
     let set = soon(gateway.client.post(&settings).json(&change).send()).await.unwrap();
     assert_eq!(set.status(), 200);
-    kill(gateway).await;
+    gateway.signal(Signal::SIGTERM);
+    let _status = gateway.ended().await;
     let gateway = kept.gateway(&[]).await;
     let edited = gateway.ask("t", "2", "edit").await.rest().await;
     assert_eq!(edited.end(), "success", "it does not ask");
