@@ -238,7 +238,8 @@ impl Connection {
 
     /// Releases a session: its open requests are answered, its turn and its opening end with
     /// [`CallError::Released`], and later updates are dropped. `session/close` is sent if the agent
-    /// supports it, after the answer to an open `session/new` or `session/fork`.
+    /// supports it: after the answer to an open `session/new` or `session/fork`, or before the next
+    /// other request.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}
@@ -323,7 +324,8 @@ fn send(
     call: Call,
     deadline: Duration,
 ) -> Result<RequestId, CallError> {
-    // The request may name a session that waits for its end. The source of a fork is closed after it.
+    // The request may name a session that waits for its end. The source of a fork is closed after
+    // it.
     let is_before_closings = [
         v1::session_setup::NewSessionRequest::METHOD,
         v1::session_setup::ForkSessionRequest::METHOD,

@@ -3,7 +3,7 @@ use super::Conversation;
 use super::active::{PlannedTurn, Stage};
 use super::output::ConversationDiagnostic;
 use super::session::AgentState;
-use crate::input::{Circumstances, Divergence, TimelineUpdate};
+use crate::input::{Circumstances, TimelineUpdate};
 use crate::reason::reason;
 use acp_types::client::{CallError, ReceivedValue, Update};
 use acp_types::v1::prompt_turn::{MessageId, SessionUpdate};
@@ -18,14 +18,8 @@ impl Conversation {
         let Some(session) = self.session.as_ref().filter(|_| self.can_fork()) else {
             return false;
         };
-        let (of, part) = match update {
-            Update::V1(update) => (&update.session_id, TimelineUpdate::of(&update.update)),
-            Update::V2(update) => (&update.session_id, TimelineUpdate::of_v2(&update.update)),
-            _ => return false,
-        };
-        let Some(part) = part.filter(|_| of.as_str() == session.id.as_str()) else {
-            return false;
-        };
+        let part = part_of(update).filter(|(of, _)| *of == session.id.as_str());
+        let Some((_, part)) = part else { return false };
         let is_echo = match update {
             Update::V1(update) => match &update.update {
                 SessionUpdate::UserMessageChunk(chunk) => self.translator.is_echo(&chunk.content),
@@ -58,19 +52,14 @@ impl Conversation {
         if !self.can_fork() {
             return Vec::new();
         }
-        let cursor = |update: &ReceivedValue<Update>| {
-            let part = match &update.value {
-                Update::V1(update) => TimelineUpdate::of(&update.update),
-                Update::V2(update) => TimelineUpdate::of_v2(&update.update),
-                _ => None,
-            };
-            match part {
-                Some(TimelineUpdate::Cursor(cursor)) => Some(cursor.clone()),
-                _ => None,
+        let mut cursors = Vec::new();
+        replay.retain(|update| match part_of(&update.value) {
+            Some((_, TimelineUpdate::Cursor(cursor))) => {
+                cursors.push(cursor.clone());
+                false
             }
-        };
-        let cursors = replay.iter().filter_map(cursor).collect();
-        replay.retain(|update| cursor(update).is_none());
+            _ => true,
+        });
         cursors
     }
 
@@ -108,10 +97,20 @@ impl Conversation {
 
     /// Returns whether an input that goes back may fork the session at a cursor.
     fn can_fork(&self) -> bool {
-        let rules = &self.options.rules;
-        let forks = matches!(rules.divergence, Divergence::NewSession | Divergence::Fork);
-        rules.cursors
-            && forks
-            && matches!(&self.agent, AgentState::Connected(features) if features.fork)
+        let has_feature = matches!(&self.agent, AgentState::Connected(it) if it.fork);
+        has_feature && self.options.rules.use_cursors()
+    }
+}
+
+/// Returns the session of an update, and the part of the update that concerns the timeline.
+fn part_of(update: &Update) -> Option<(&str, TimelineUpdate<'_>)> {
+    match update {
+        Update::V1(update) => {
+            Some((update.session_id.as_str(), TimelineUpdate::of(&update.update)?))
+        }
+        Update::V2(update) => {
+            Some((update.session_id.as_str(), TimelineUpdate::of_v2(&update.update)?))
+        }
+        _ => None,
     }
 }

@@ -108,7 +108,8 @@ impl Conversation {
                 }
             }
             Update::V2(update) if is_idle(&update.update) => {
-                // `TurnEnded` has the end of a prompt's turn. A session that is being opened has none.
+                // `TurnEnded` has the end of a prompt's turn. A session that is being opened has
+                // none.
                 let is_other = self.session.as_ref().is_some_and(|session| {
                     session.has_turn || session.id.as_str() != update.session_id.as_str()
                 });

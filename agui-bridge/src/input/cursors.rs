@@ -34,8 +34,8 @@ pub(super) struct Timeline {
     cursors: VecDeque<Cursor>,
     /// Entries, in the order of their first update.
     entries: VecDeque<Entry>,
-    /// Entries of the session that this one is a fork of. An id of them may be that of another entry
-    /// here.
+    /// Entries of the session that this one is a fork of. Another entry here may have an id of
+    /// theirs.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     source: VecDeque<Entry>,
     /// Whether the next session is a fork of this one.
@@ -76,8 +76,9 @@ pub(super) struct TurnPlace {
     pub(super) message: Option<Entry>,
     /// Background that the agent had before the prompt.
     pub(super) background: Background,
-    /// Whether the prompt was sent, and whether it was sent again.
+    /// Whether the prompt was sent.
     pub(super) is_sent: bool,
+    /// Whether it was sent again in the same session.
     pub(super) is_repeated: bool,
 }
 

@@ -209,9 +209,7 @@ impl SessionMemory {
             MessageComparison::Known(_) | MessageComparison::Diverged(_) => "/messages".to_string(),
         };
         let diverged = Some(diverged);
-        let may_fork = matches!(rules.divergence, Divergence::NewSession | Divergence::Fork);
-        if rules.cursors
-            && may_fork
+        if rules.use_cursors()
             && let Some((cursor, place)) =
                 self.cursor_after(messages.get(..last).unwrap_or_default())
         {

@@ -12,8 +12,9 @@ pub struct Rules {
     pub session: SessionScope,
     /// Handling of a conversation that differs from the agent's.
     pub divergence: Divergence,
-    /// Whether a conversation that goes back to an earlier message forks the session at a cursor that
-    /// the agent has announced there, under [`Divergence::NewSession`] and [`Divergence::Fork`].
+    /// Whether a conversation that goes back to an earlier message forks the session at a cursor
+    /// that the agent has announced there, under [`Divergence::NewSession`] and
+    /// [`Divergence::Fork`].
     #[serde(default = "are_used")]
     pub cursors: bool,
     /// Whether clients may send only new messages. An input of unknown user messages is then not a
@@ -68,6 +69,14 @@ impl Default for Rules {
             transcript_bytes: 64 << 10,
             forwarded: AllowedMembers::default(),
         }
+    }
+}
+
+impl Rules {
+    /// Returns whether a session may be forked at a cursor.
+    pub(crate) fn use_cursors(&self) -> bool {
+        let may_fork = matches!(self.divergence, Divergence::NewSession | Divergence::Fork);
+        self.cursors && may_fork
     }
 }
 

@@ -11,7 +11,9 @@ pub enum SessionStep {
     Keep,
     /// `session/new`.
     New {
-        /// Value of `systemPrompt`, if [`Rules::system_prompt`](super::Rules::system_prompt) states that the agent accepts one.
+        /// Value of `systemPrompt`, if [`Rules::system_prompt`] states that the agent accepts one.
+        ///
+        /// [`Rules::system_prompt`]: super::Rules::system_prompt
         system_prompt: Option<String>,
     },
     /// `session/fork` of the session.
@@ -19,7 +21,9 @@ pub enum SessionStep {
         /// The cursor to fork at; `None` for the whole session.
         cursor: Option<CursorId>,
     },
-    /// `session/resume` or `session/load` of [`ForwardedMembers::session_id`](super::ForwardedMembers::session_id).
+    /// `session/resume` or `session/load` of [`ForwardedMembers::session_id`].
+    ///
+    /// [`ForwardedMembers::session_id`]: super::ForwardedMembers::session_id
     Attach,
 }
 
