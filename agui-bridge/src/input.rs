@@ -54,7 +54,7 @@ mod transcript;
 pub use blocks::UnsupportedContent;
 pub(crate) use cancelled::Instruction;
 pub(crate) use cursors::TimelineUpdate;
-pub use forwarded::{AllowedMembers, ForwardedMembers, follows};
+pub use forwarded::{AllowedMembers, ForwardedMembers, branch_of, follows};
 pub(crate) use plan::FallbackTurn;
 pub use plan::Plan;
 pub use rules::{Divergence, Repeat, Rules, SessionScope};

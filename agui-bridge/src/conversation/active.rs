@@ -2,6 +2,7 @@
 use super::output::SessionNumber;
 use crate::input::{FallbackTurn, ForwardedMembers, Instruction, Plan, Prompt, SessionStep};
 use acp_types::v1::content::ContentBlock;
+use acp_types::v1::session_setup::SessionId;
 use agui_types::id::RunId;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -48,7 +49,10 @@ pub(super) struct PlannedTurn {
     /// Whether the user changed the conversation, so that a new session is expected.
     pub(super) is_expected: bool,
     pub(super) forwarded: ForwardedMembers,
-    /// The turn if the agent refuses to fork the session at a cursor.
+    /// The session to fork, if it is another thread's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<SessionId>,
+    /// The turn if the agent refuses to fork the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) fallback: Option<Box<FallbackTurn>>,
 }
@@ -87,8 +91,8 @@ impl PlannedTurn {
         self.first_said += count;
     }
 
-    /// Returns the turn of a plan, if any.
-    pub(super) fn of(plan: Plan) -> Option<Self> {
+    /// Returns the turn of a plan, if any. `source` is the session to fork if it is another thread's.
+    pub(super) fn of(plan: Plan, source: Option<SessionId>) -> Option<Self> {
         let is_expected = plan.diverged.is_some();
         let Plan { session: step, forwarded, instruction, first_said, prompt, fallback, .. } = plan;
         prompt.map(|prompt| Self {
@@ -98,6 +102,7 @@ impl PlannedTurn {
             step,
             is_expected,
             forwarded,
+            source,
             fallback,
         })
     }

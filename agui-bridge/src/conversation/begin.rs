@@ -6,10 +6,13 @@ use super::runs::{Acceptance, Novelty, PendingRun, RunRefused, RunRequest};
 use super::session::{AgentState, ConversationSession};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
-use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
+use crate::input::{
+    Divergence, InputError, Instruction, Plan, Rules, SessionMemory, SessionScope, SessionStep,
+};
 use crate::{Failure, Times, TurnStart};
 use acp_types::client::OpenedSession;
 use acp_types::v1::initialization::PromptCapabilities;
+use acp_types::v1::session_setup::SessionId;
 use agui_types::id::{MessageId, RunId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
@@ -56,6 +59,14 @@ pub(super) struct UnclaimedSession {
     /// Whether it is a new session (`session/new`), and not a continued one.
     #[serde(default)]
     pub(super) is_new: bool,
+}
+
+/// The first turn of a thread that branches off from another one.
+struct Branch {
+    memory: SessionMemory,
+    plan: Plan,
+    /// The session of the other thread.
+    source: SessionId,
 }
 
 impl Conversation {
@@ -356,7 +367,14 @@ impl Conversation {
             return Ok(Acceptance::Again(run_id.clone()));
         }
         self.translator.end_replay();
-        let (sent, plan) = if !has_conversation {
+        let source = request.branch_of.as_deref().filter(|_| !has_conversation);
+        let branch = source.and_then(|source| self.plan_branch(source, &whole));
+        if let Some(source) = source {
+            self.settings.restore(source.settings());
+        }
+        let (sent, plan) = if let Some(branch) = &branch {
+            (&*whole, Ok(branch.plan.clone()))
+        } else if !has_conversation {
             (&*whole, self.plan(&whole))
         } else {
             let own = self.plan(input);
@@ -379,6 +397,9 @@ impl Conversation {
         // The agent does not receive the prompt of a run that was cancelled before it began.
         let is_unsent = cancel.is_some() && begun == TurnStart::Prompt;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
+            if let Some(branch) = &branch {
+                self.memory = branch.memory.clone();
+            }
             self.memory.accept(sent, &plan);
             self.keep_cancelled();
         } else if cancel.is_some() {
@@ -388,7 +409,7 @@ impl Conversation {
             let left_out = ConversationDiagnostic::PropertyLeftOut(pointer.clone());
             self.notices.push_back(Notice::Diagnostic(left_out));
         }
-        let turn = PlannedTurn::of(plan);
+        let turn = PlannedTurn::of(plan, branch.map(|branch| branch.source));
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta.clone()));
         if !self.is_refused {
             self.page.set_tools(input.tools.as_deref().unwrap_or_default());
@@ -428,6 +449,19 @@ impl Conversation {
         let capabilities = self.prompt_capabilities();
         let page = &self.page.machine;
         self.memory.plan(input, &rules, &capabilities, |call| page.awaits(call))
+    }
+
+    /// Returns the plan of the first turn of a thread that branches off from another one, if its
+    /// session is a fork of the other's.
+    fn plan_branch(&self, source: &RememberedSession, whole: &RunAgentInput) -> Option<Branch> {
+        let is_of_turn = self.options.rules.session == SessionScope::Turn;
+        let has_feature = matches!(&self.agent, AgentState::Connected(it) if it.fork);
+        if is_of_turn || !has_feature {
+            return None;
+        }
+        let memory = source.memory().branch(&self.memory);
+        let plan = memory.plan_branch(whole, &self.rules(), &self.prompt_capabilities())?;
+        Some(Branch { memory, plan, source: source.session_id()?.clone() })
     }
 
     /// Returns the plan of the whole conversation, if that continues the one of the open session

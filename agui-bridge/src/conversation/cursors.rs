@@ -85,9 +85,10 @@ impl Conversation {
         true
     }
 
-    /// Replaces a fork at a cursor by a new session. Returns `false` without a fork at a cursor.
+    /// Replaces a fork by a new session. Returns `false` without a fork that can be replaced.
     pub(super) fn replace_fork(&mut self, turn: &mut PlannedTurn) -> bool {
         let Some(fallback) = turn.fallback.take() else { return false };
+        turn.source = None;
         turn.step = fallback.session;
         turn.first_said = fallback.first_said;
         turn.prompt = fallback.prompt;

@@ -1,4 +1,5 @@
 //! The runs of a conversation: waiting, open, and recently ended.
+use super::RememberedSession;
 use crate::CancelReason;
 use crate::input::{InputError, MAX_MESSAGES, follows};
 use crate::json;
@@ -6,6 +7,7 @@ use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
@@ -24,6 +26,12 @@ pub struct RunRequest {
     /// stream. A new session receives it as text.
     #[serde(default)]
     pub history: Vec<Message>,
+    /// The remembered session of the thread that this one branches off from. While the thread has no
+    /// session, its first one is a fork of that session if the agent can fork it, at a cursor if the
+    /// other thread has gone on; otherwise the agent receives the conversation as text. The other
+    /// thread keeps its session. Settings that were chosen there count here as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<Box<RememberedSession>>,
     /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends
     /// without a prompt.
     #[serde(default)]
@@ -45,7 +53,7 @@ impl RunRequest {
 
 impl From<RunAgentInput> for RunRequest {
     fn from(input: RunAgentInput) -> Self {
-        Self { input, meta: Extra::new(), history: Vec::new(), cancel: None }
+        Self { input, meta: Extra::new(), history: Vec::new(), branch_of: None, cancel: None }
     }
 }
 

@@ -65,9 +65,13 @@ impl SettingsPart {
         &self.chosen
     }
 
-    /// Sets the choices of an earlier process.
+    /// Adds the choices of an earlier process, or of another thread. Later ones count instead.
     pub(super) fn restore(&mut self, chosen: &[Setting]) {
-        self.chosen = chosen.iter().take(MAX_SETTING).cloned().collect();
+        for setting in chosen {
+            if !self.chosen.iter().any(|chosen| chosen.is_of_same(setting)) {
+                self.choose(setting.clone());
+            }
+        }
     }
 
     fn choose(&mut self, setting: Setting) {

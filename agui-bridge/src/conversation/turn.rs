@@ -34,12 +34,14 @@ impl Conversation {
         if let Some(trouble) = self.agent_trouble() {
             return self.trouble(trouble);
         }
-        if self.session.is_none() {
+        let session = self.session.as_ref().map(|session| session.id.clone());
+        let source = turn.source.clone().or(session);
+        if source.is_none() {
             self.replace_fork(&mut turn);
         }
-        let fork = match (&turn.step, &self.session) {
-            (SessionStep::Fork { cursor }, Some(session)) => {
-                Some(SessionOrigin::Fork(session.id.clone(), cursor.clone()))
+        let fork = match (&turn.step, source) {
+            (SessionStep::Fork { cursor }, Some(source)) => {
+                Some(SessionOrigin::Fork(source, cursor.clone()))
             }
             _ => None,
         };

@@ -100,7 +100,16 @@ impl CancelledMessages {
     /// Adds an instruction that was not sent.
     pub(super) fn insert(&mut self, instruction: &Instruction) {
         self.remove(instruction);
-        self.0.extend(&instruction.0);
+        self.push(&instruction.0);
+    }
+
+    /// Adds the messages of another thread.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.push(&other.0);
+    }
+
+    fn push(&mut self, messages: &[InstructionMessage]) {
+        self.0.extend(messages);
         let surplus = self.0.len().saturating_sub(MAX_CANCELLED);
         self.0.drain(..surplus);
     }

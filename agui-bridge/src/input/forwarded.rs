@@ -1,6 +1,7 @@
 //! Forwarded properties, filtered by an allow-list.
 use super::InputError;
 use acp_types::v1::session_setup::SessionId;
+use agui_types::id::ThreadId;
 use agui_types::input::RunAgentInput;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -64,6 +65,7 @@ impl AllowedMembers {
     /// | `cwd`, an absolute path without `..` | it is in one of [`cwd_roots`](Self::cwd_roots) |
     /// | `meta`, an object | by member: those in [`meta`](Self::meta) |
     /// | `follow` | always; [`follows`] reads it |
+    /// | `branchOf` | always; [`branch_of`] reads it |
     /// | any other | never |
     ///
     /// # Errors
@@ -78,7 +80,7 @@ impl AllowedMembers {
             push_segment(&mut pointer, name);
             let text = |pointer: &str| read::<String>(value, pointer, "a string");
             match name {
-                "follow" => {}
+                "follow" | "branchOf" => {}
                 "mode" if self.mode => forwarded.mode = Some(text(&pointer)?),
                 "sessionId" if self.session_id => {
                     forwarded.session_id = Some(text(&pointer)?.into());
@@ -120,12 +122,23 @@ impl AllowedMembers {
 ///
 /// Its run has no prompt. It shows what the agent does by itself.
 pub fn follows(input: &RunAgentInput) -> bool {
-    let member = |raw: Option<&Raw>, name: &str| {
-        raw.and_then(|raw| raw.decode::<Extra>().ok())
-            .and_then(|members| members.get(name).cloned())
-    };
-    let acp = member(input.forwarded_props.as_ref(), "acp");
-    member(acp.as_ref(), "follow").is_some_and(|follow| follow.as_str() == "true")
+    member_of_acp(input, "follow").is_some_and(|follow| follow.as_str() == "true")
+}
+
+/// Returns the thread that the thread of an input branches off from:
+/// `forwardedProps.acp.branchOf`.
+///
+/// A program that has the [remembered session](crate::conversation::RememberedSession) of that
+/// thread, and may use it for this user, begins the run with it as
+/// [`branch_of`](crate::conversation::RunRequest::branch_of).
+pub fn branch_of(input: &RunAgentInput) -> Option<ThreadId> {
+    member_of_acp(input, "branchOf")?.decode().ok()
+}
+
+/// Returns a member of `forwardedProps.acp`.
+fn member_of_acp(input: &RunAgentInput, name: &str) -> Option<Raw> {
+    let member = |raw: &Raw, name: &str| raw.decode::<Extra>().ok()?.get(name).cloned();
+    member(&member(input.forwarded_props.as_ref()?, "acp")?, name)
 }
 
 /// Returns the allowed members of an object.

@@ -47,7 +47,7 @@ pub struct Plan {
     pub(crate) first_said: usize,
     /// The beginning of the turn.
     place: TurnPlace,
-    /// The turn if the agent refuses to fork the session at the cursor.
+    /// The turn if the agent refuses to fork the session.
     pub(crate) fallback: Option<Box<FallbackTurn>>,
 }
 
@@ -147,6 +147,31 @@ impl SessionMemory {
         self.prompt(&mut plan, input, messages, rules, capabilities, aim)?;
         plan.fallback = fallback;
         Ok(plan)
+    }
+
+    /// Plans the first turn of another thread, which begins as this one does: in a fork of this
+    /// thread's session, at a cursor if this thread has gone on. Returns `None` without a place to
+    /// fork the session at.
+    pub(crate) fn plan_branch(
+        &self,
+        input: &RunAgentInput,
+        rules: &Rules,
+        capabilities: &PromptCapabilities,
+    ) -> Option<Plan> {
+        let mut plan = self.plan(input, rules, capabilities, |_| false).ok()?;
+        if plan.prompt.is_none() || plan.forwarded.session_id.is_some() {
+            return None;
+        }
+        let goes_on = plan.session == SessionStep::Keep && plan.diverged.is_none();
+        if goes_on && !self.has_failed() && !self.has_more() {
+            let thread = self.cancelled_alone().unwrap_or_default();
+            let Plan { session, first_said, prompt, .. } =
+                thread.plan(input, rules, capabilities, |_| false).ok()?;
+            plan.session = SessionStep::Fork { cursor: None };
+            plan.fallback =
+                prompt.map(|prompt| FallbackTurn { session, first_said, prompt }.into());
+        }
+        plan.fallback.is_some().then_some(plan)
     }
 
     /// Records that the agent has the input: its prompt was sent, or there was none.

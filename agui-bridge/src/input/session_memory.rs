@@ -326,6 +326,15 @@ impl SessionMemory {
         self.unanswered = other.unanswered;
     }
 
+    /// Returns the memory of a thread that branches off from this one. `own` has the messages that
+    /// were cancelled in it.
+    pub(crate) fn branch(&self, own: &Self) -> Self {
+        let mut branch = Self { turn: None, ..self.clone() };
+        branch.cancelled.extend(&own.cancelled);
+        branch.unanswered.extend(&own.unanswered);
+        branch
+    }
+
     /// Continues the conversation of an earlier process, unless this one has begun.
     pub(crate) fn restore(&mut self, earlier: &Self) {
         let mut begun = self.clone();
@@ -480,6 +489,11 @@ impl SessionMemory {
 
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed
+    }
+
+    /// Returns whether the session has messages that the conversation no longer has.
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// Returns whether a message of this id is known.

@@ -9,6 +9,7 @@ use agui_bridge::input::Divergence;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+mod branches;
 mod hub;
 mod model;
 mod places;

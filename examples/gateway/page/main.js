@@ -296,7 +296,8 @@ function newChat(isOfOther = false) {
 function branchChat(messages) {
   if (messages.length === 0) return newChat(true);
   address.enter(null);
-  const branch = { threadId: newId("thread"), agent: agentName, title: null, runId: null, messages, state: {}, interrupts: [], pending: [] };
+  const branchOf = chat.thread.id;
+  const branch = { threadId: newId("thread"), agent: agentName, title: null, runId: null, messages, state: {}, interrupts: [], pending: [], branchOf };
   replaceChat(branch);
   keep(branch);
   announcer.say("A new conversation, with the messages up to here.");

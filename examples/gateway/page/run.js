@@ -31,7 +31,7 @@ export const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
  *   | {kind: "disconnected"}} RunEnd
  */
 
-/** @typedef {{threadId: string, runId: string, forwardedProps?: {acp?: {follow?: boolean}}}} RunIds */
+/** @typedef {{threadId: string, runId: string, forwardedProps?: {acp?: {follow?: boolean, branchOf?: string}}}} RunIds */
 
 /**
  * Returns the input of a run in the protocol's form.
@@ -43,6 +43,7 @@ export const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
  * @param {boolean} [follows] Whether the run only shows what the agent does by itself.
  */
 export function runInput(thread, runId, resume, tools = [], follows = false) {
+  const acp = { ...(follows ? { follow: true } : {}), ...(thread.branchOf === null ? {} : { branchOf: thread.branchOf }) };
   return {
     threadId: thread.id,
     runId,
@@ -51,7 +52,7 @@ export function runInput(thread, runId, resume, tools = [], follows = false) {
     messages: thread.history(),
     tools,
     context: [],
-    forwardedProps: follows ? { acp: { follow: true } } : {},
+    forwardedProps: Object.keys(acp).length === 0 ? {} : { acp },
     ...(resume.length === 0 ? {} : { resume }),
   };
 }

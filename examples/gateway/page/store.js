@@ -18,6 +18,7 @@ const KEY = "spanwire.conversation.2";
  * @property {string | null} runId The active run.
  * @property {string[]} [runs] The runs of the last turn.
  * @property {string | null} [nextId] The id of the next message of the user, if it replaces a removed one.
+ * @property {string | null} [branchOf] The conversation that this one branches off from.
  * @property {boolean} [isAtGateway] Whether the messages are at the gateway, and not here.
  */
 

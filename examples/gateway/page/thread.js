@@ -47,18 +47,20 @@ export class Thread {
 
   /**
    * @param {string} id
-   * @param {Pick<import("./store.js").Held, "messages" | "state" | "nextId"> | null} [held] Its content so far.
+   * @param {Pick<import("./store.js").Held, "messages" | "state" | "nextId" | "branchOf"> | null} [held] Its content so far.
    */
   constructor(id, held = null) {
     this.id = id;
     this.state = held?.state ?? {};
     this.#nextId = held?.nextId ?? null;
+    /** The thread that this one branches off from, of which the agent may have a session. */
+    this.branchOf = held?.branchOf ?? null;
     this.replaceAll(held?.messages ?? []);
   }
 
   /** The parts that a reload keeps. */
   get held() {
-    return { threadId: this.id, messages: this.messages, state: this.state, nextId: this.#nextId };
+    return { threadId: this.id, messages: this.messages, state: this.state, nextId: this.#nextId, branchOf: this.branchOf };
   }
 
   /** The texts of the user's messages. */

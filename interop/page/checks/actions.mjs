@@ -78,12 +78,15 @@ const branch = {
     await noViolations(page, "a branch");
     await page.reload();
     await action(page, 1, "Branch").waitFor();
-    await send(page, "plan");
+    await send(page, "recall");
     await turnEnd(page, 2).waitFor();
     const [first, , last] = inputs;
     assert.notEqual(last.threadId, first.threadId);
-    assert.deepEqual(last.messages.filter(({ role }) => role === "user").map(({ content }) => content), ["hello", "plan"]);
+    assert.deepEqual(last.messages.filter(({ role }) => role === "user").map(({ content }) => content), ["hello", "recall"]);
     assert.equal(last.messages.length, 3);
+    // The agent has the first turn in a fork of its session, and not as text.
+    await turn(page, 2).getByText("You have said:").waitFor();
+    assert.deepEqual(await turn(page, 2).getByRole("listitem").allInnerTexts(), ["hello"]);
     await page.goBack();
     await turn(page, 2).getByText("I have thought about it: yes.").waitFor();
   },

@@ -44,6 +44,13 @@ test("sends the required members of AG-UI 1.0, without activities", () => {
   assert.ok(!("state" in runInput(thread, "r", [])), "state is never null");
 });
 
+test("names the thread that a branch is of", () => {
+  const thread = new Thread("t", { messages: [], state: {}, branchOf: "first" });
+  assert.deepEqual(runInput(thread, "r", []).forwardedProps, { acp: { branchOf: "first" } });
+  assert.deepEqual(runInput(thread, "r", [], [], true).forwardedProps, { acp: { follow: true, branchOf: "first" } });
+  assert.equal(thread.held.branchOf, "first");
+});
+
 test("posts the input as JSON and accepts an event stream", async () => {
   /** @type {any[]} */
   const calls = [];

@@ -108,17 +108,18 @@ impl SessionMemory {
 
     /// Records how much of the conversation a session has that was begun, or goes on, by a step.
     pub(in crate::input) fn handle_step(&mut self, step: &SessionStep, is_diverged: bool) {
-        let is_forked = matches!(step, SessionStep::Fork { cursor: Some(_) });
+        let has_removed = is_diverged && matches!(step, SessionStep::Fork { cursor: None });
+        let is_forked = matches!(step, SessionStep::Fork { .. }) && !has_removed;
         self.timeline.set_forked(is_forked);
         self.is_unsent_elsewhere = !matches!(step, SessionStep::Keep);
         match step {
             SessionStep::Keep => self.has_more |= is_diverged,
-            SessionStep::Fork { cursor } => self.has_more = cursor.is_none(),
+            SessionStep::Fork { .. } => self.has_more = has_removed,
             SessionStep::New { .. } | SessionStep::Attach => self.has_more = false,
         }
     }
 
-    /// Handles that the agent refused to fork the session at a cursor. The open turn begins a new
+    /// Handles that the agent refused to fork the session. The open turn begins a new
     /// session.
     pub(crate) fn handle_fork_refused(&mut self, instruction: &Instruction) {
         self.timeline.set_forked(false);

@@ -4,7 +4,9 @@ use super::forks;
 use crate::generated::cases;
 use crate::thread::{Rig, ended, input, opened, options, raw, read};
 use acp_types::client::{ReceivedValue, SessionEvent, TurnEnd, TurnKey, Update};
-use agui_bridge::conversation::{Command, Conversation, SessionOrigin};
+use agui_bridge::conversation::{
+    Command, Conversation, RememberedSession, RunRequest, SessionOrigin,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -19,6 +21,9 @@ enum Op {
     Repeat(u8, Answer),
     /// Announces or changes a cursor outside of a turn.
     Cursor(CursorOp),
+    /// Goes on in another thread, with the messages before one of the user, by its number, or with
+    /// all of them.
+    Branch(Option<u8>, Answer),
     /// Serializes and restores the conversation.
     Serialize,
     /// Continues the session in another process.
@@ -85,6 +90,8 @@ struct World {
     current: String,
     /// The messages of the page: role and text.
     messages: Vec<(&'static str, String)>,
+    /// The thread that the present one branches off from, until it has a session.
+    source: Option<Box<RememberedSession>>,
     texts: usize,
     runs: usize,
 }
@@ -110,6 +117,8 @@ fn op() -> impl Strategy<Value = Op> {
         4 => answer().prop_map(Op::Say),
         4 => (any::<u8>(), answer()).prop_map(|(nth, answer)| Op::Edit(nth, answer)),
         2 => (any::<u8>(), answer()).prop_map(|(nth, answer)| Op::Repeat(nth, answer)),
+        2 => (prop::option::of(any::<u8>()), answer())
+            .prop_map(|(nth, answer)| Op::Branch(nth, answer)),
         4 => cursor_op().prop_map(Op::Cursor),
         2 => Just(Op::Serialize),
         1 => Just(Op::Restart),
@@ -127,6 +136,7 @@ impl World {
             sessions: BTreeMap::new(),
             current: String::new(),
             messages: Vec::new(),
+            source: None,
             texts: 0,
             runs: 0,
         }
@@ -153,6 +163,15 @@ impl World {
                 let Some(at) = self.user(*number) else { return Ok(()) };
                 let text = self.messages[at].1.clone();
                 self.messages.truncate(at);
+                self.turn(&text, answer)?;
+            }
+            Op::Branch(number, answer) => {
+                let end = number.and_then(|number| self.user(number));
+                self.messages.truncate(end.unwrap_or(self.messages.len()));
+                self.source = self.rig.thread.remembered().cloned().map(Box::new);
+                self.rig = Rig::of(Self::conversation());
+                self.rig.connect(forks());
+                let text = self.text();
                 self.turn(&text, answer)?;
             }
             Op::Cursor(cursor) => self.announce(*cursor),
@@ -199,7 +218,9 @@ impl World {
         let messages: Vec<_> = messages.collect();
         self.rig.take_commands();
         let run = format!("r{}", self.runs);
-        self.rig.run(input(&run, &messages, &json!({}))).unwrap();
+        let mut request = RunRequest::from(input(&run, &messages, &json!({})));
+        request.branch_of = self.source.take();
+        self.rig.run(request).unwrap();
         let mut origin = None;
         while let Some(Command::Open(_, open)) = self.rig.commands.last() {
             let open = open.origin.clone();
@@ -242,12 +263,17 @@ impl World {
         let id = format!("s{}", self.sessions.len());
         match origin {
             SessionOrigin::Resume(id) => self.current = id.to_string(),
-            SessionOrigin::Fork(source, Some(cursor)) => {
+            SessionOrigin::Fork(source, cursor) => {
                 let source = &self.sessions[source.as_str()];
-                let cursor = source.cursors.get(cursor.as_str());
-                let cursor = cursor.filter(|cursor| cursor.can_fork);
-                prop_assert!(cursor.is_some(), "the session has the cursor");
-                let length = cursor.map_or(0, |cursor| cursor.length);
+                let length = match cursor {
+                    None => source.entries.len(),
+                    Some(cursor) => {
+                        let cursor = source.cursors.get(cursor.as_str());
+                        let cursor = cursor.filter(|cursor| cursor.can_fork);
+                        prop_assert!(cursor.is_some(), "the session has the cursor");
+                        cursor.map_or(0, |cursor| cursor.length)
+                    }
+                };
                 let mut entries = source.entries[..length].to_vec();
                 let ids = if self.keeps_ids { source.ids } else { 0 };
                 if !self.keeps_ids {

@@ -8,7 +8,9 @@ use crate::hub::thread::ThreadState;
 use crate::tools::FromServer;
 use agui_bridge::AnswerError;
 use agui_bridge::CancelReason;
-use agui_bridge::conversation::{Conversation, SessionSettings, Setting, SettingError, UserAnswer};
+use agui_bridge::conversation::{
+    Conversation, RememberedSession, SessionSettings, Setting, SettingError, UserAnswer,
+};
 use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_bridge::hub::{Hub, HubOptions, HubRefused};
 use agui_types::id::{RunId, ToolCallId};
@@ -102,6 +104,11 @@ impl AgentConnection {
     /// Reports the present session of a thread to the receiver of its [state](ThreadState::new).
     pub fn report_session(&self, thread: &str) {
         self.shared.lock().report_session(thread);
+    }
+
+    /// Returns the present session of a thread, with which another one continues it.
+    pub fn remembered(&self, thread: &str) -> Option<RememberedSession> {
+        self.shared.lock().hub.conversation(thread)?.remembered().cloned()
     }
 
     /// Answers a question of the agent.

@@ -12,8 +12,9 @@ use crate::run::{Cancel, StartError, all_cancelled};
 use crate::store::{Lease, Reader, RunLog, RunRecord, ThreadName};
 use crate::telemetry::Span;
 use crate::telemetry::trace_context::TraceContext;
-use agui_bridge::conversation::{RunQueue, RunRequest, SessionSettings};
+use agui_bridge::conversation::{RememberedSession, RunQueue, RunRequest, SessionSettings};
 use agui_bridge::hub::HubRefused;
+use agui_bridge::input::branch_of;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use agui_types::tool::Tool;
@@ -217,8 +218,10 @@ impl Threads {
                 if let Some(entry) = lock(&self.threads).get_mut(key) {
                     entry.has_run = true;
                 }
+                let branch_of = self.branch_source(key, &input, &user).await?;
                 let mut run = RunRequest::from(input);
                 run.history = history;
+                run.branch_of = branch_of.map(Box::new);
                 user.connection.start(
                     &name,
                     NewRun { run, log, span, cancel: cancel.clone() },
@@ -235,6 +238,28 @@ impl Threads {
                 }
             }
         }
+    }
+
+    /// Returns the session of the thread that the thread of an input branches off from. It is of the
+    /// same user and agent.
+    async fn branch_source(
+        &self,
+        key: &ThreadName,
+        input: &RunAgentInput,
+        user: &UserAgent,
+    ) -> Result<Option<RememberedSession>, StartError> {
+        let Some(source) = branch_of(input) else { return Ok(None) };
+        check_id("forwardedProps.acp.branchOf", source.as_str())?;
+        let own = user.connection.remembered(&key.text());
+        if own.is_some_and(|own| own.session_id().is_some()) {
+            return Ok(None);
+        }
+        let source = ThreadName { id: source.to_string(), ..key.clone() }.text();
+        if let Some(session) = user.connection.remembered(&source) {
+            return Ok(Some(session));
+        }
+        let session = self.replicas.recall(&source).await;
+        Ok(session.and_then(|session| serde_json::from_str(&session).ok()))
     }
 
     /// Opens the session of a thread before its first run, and returns its settings. `tools` are

@@ -75,6 +75,39 @@ async fn edited_message_forks_the_session_at_a_cursor() {
     }
 }
 
+/// Runs the first message of a branch, after these.
+async fn branch(gateway: &Gateway, thread: &str, of: &str, messages: &[Value]) -> EndedRun {
+    let mut input = input(thread, thread, "");
+    input["messages"] = json!([messages, &[user("new", "recall")]].concat());
+    input["forwardedProps"] = json!({ "acp": { "branchOf": of } });
+    gateway.run(&input).await.rest().await
+}
+
+/// The agent knows the messages of the branch, and has not received them as text.
+#[tokio::test]
+async fn branch_forks_the_session_of_its_thread() {
+    for version in ["1", "2"] {
+        let gateway = Gateway::demo(&["--acp-version", version]).await;
+        let mut messages = vec![user("u1", "hello")];
+        messages.extend(answers(&run(&gateway, "1", &messages).await));
+        let first_turn = messages.clone();
+        messages.push(user("u2", "think"));
+        messages.extend(answers(&run(&gateway, "2", &messages).await));
+        let told = branch(&gateway, "whole", "t", &messages).await;
+        assert_eq!(told.text(), "You have said:\n\n- hello\n- think\n", "version {version}");
+        assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
+        let told = branch(&gateway, "cursor", "t", &first_turn).await;
+        assert_eq!(told.text(), "You have said:\n\n- hello\n", "version {version}");
+        assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
+        messages.push(user("u3", "recall"));
+        let told = run(&gateway, "3", &messages).await;
+        assert_eq!(told.text(), "You have said:\n\n- hello\n- think\n", "the thread goes on");
+        let told = branch(&gateway, "text", "unknown", &first_turn).await;
+        let notices = told.customs("acp.notice");
+        assert_eq!(notices[0]["title"], "The agent continues in a new session");
+    }
+}
+
 #[tokio::test]
 async fn changed_conversation_gets_new_session_with_history() {
     let mut gateway = gateway("").await;

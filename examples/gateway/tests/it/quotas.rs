@@ -234,10 +234,16 @@ async fn long_ids_are_refused() {
     let fits = "i".repeat(1024);
     let long = "i".repeat(1025);
     works(&gateway, "", &fits, &fits).await;
-    for (thread, run, why) in [(&*long, "1", "threadId: "), ("t", &*long, "runId: ")] {
-        let (status, said) = refusal(send(&gateway, "", &input(thread, run, "hello")).await).await;
+    let mut branch = input("t", "1", "hello");
+    branch["forwardedProps"] = json!({ "acp": { "branchOf": long } });
+    for (input, why) in [
+        (input(&long, "1", "hello"), "threadId"),
+        (input("t", &long, "hello"), "runId"),
+        (branch, "forwardedProps.acp.branchOf"),
+    ] {
+        let (status, said) = refusal(send(&gateway, "", &input).await).await;
         assert_eq!(status.as_u16(), 400);
-        assert_eq!(said, format!("{why}expected at most 1024 bytes, got 1025"));
+        assert_eq!(said, format!("{why}: expected at most 1024 bytes, got 1025"));
     }
 }
 
