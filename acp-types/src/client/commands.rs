@@ -12,7 +12,7 @@ use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{Notification, Request, RequestId};
 
 /// The request that opens a session.
@@ -238,8 +238,8 @@ impl Connection {
 
     /// Releases a session: its open requests are answered, its turn and its opening end with
     /// [`CallError::Released`], and later updates are dropped. `session/close` is sent if the agent
-    /// supports it: after the answer to an open `session/new` or `session/fork`, or before the next
-    /// other request.
+    /// supports it: after the answer to an open `session/new` or `session/fork`, or before a request
+    /// that names the session.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}
@@ -324,14 +324,12 @@ fn send(
     call: Call,
     deadline: Duration,
 ) -> Result<RequestId, CallError> {
-    // The request may name a session that waits for its end. The source of a fork is closed after
-    // it.
-    let is_before_closings = [
-        v1::session_setup::NewSessionRequest::METHOD,
-        v1::session_setup::ForkSessionRequest::METHOD,
-    ];
-    if !is_before_closings.contains(&&*call.method) {
-        base.outgoing.send_all_closings();
+    // The source of a fork is closed after it.
+    if base.outgoing.has_closings()
+        && call.method != v1::session_setup::ForkSessionRequest::METHOD
+        && let Some(session) = named_session(&call.params)
+    {
+        base.outgoing.send_closing_of(session.as_str());
     }
     // The number of requests is not limited here.
     let id = base.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
@@ -342,4 +340,9 @@ fn send(
         base.outgoing.push(request, purpose);
     }
     Ok(id)
+}
+
+/// Returns the session that the params of a request name.
+fn named_session(params: &Raw) -> Option<SessionId> {
+    params.decode::<Extra>().ok()?.get("sessionId")?.decode().ok()
 }

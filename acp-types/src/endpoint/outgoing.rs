@@ -108,9 +108,13 @@ impl OutgoingLines {
         }
     }
 
-    /// Sends all `session/close` requests.
-    pub(crate) fn send_all_closings(&mut self) {
-        self.lines.extend(self.closings.drain(..).map(|closing| closing.transmit));
+    /// Sends the waiting `session/close` of a session.
+    pub(crate) fn send_closing_of(&mut self, session: &str) {
+        let closings = mem::take(&mut self.closings);
+        let is_of_session = |closing: &SessionClose| closing.session.as_str() == session;
+        let of_session: VecDeque<_>;
+        (of_session, self.closings) = closings.into_iter().partition(is_of_session);
+        self.lines.extend(of_session.into_iter().map(|closing| closing.transmit));
     }
 
     /// Drops the waiting `session/close` of a session.

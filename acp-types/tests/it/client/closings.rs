@@ -1,9 +1,10 @@
 //! When a released session is closed.
 use super::{Client, NOW};
-use acp_types::client::{Options, SessionKey};
+use acp_types::client::{Call, Options, SessionKey};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
-use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
+use acp_types::v1::session_setup::{ForkSessionRequest, LoadSessionRequest, NewSessionRequest};
 use core::time::Duration;
+use jsonrpc_core::wire::{Extra, Raw};
 use serde_json::json;
 
 /// A client that has released its session and creates another one. Returns the request for that.
@@ -62,11 +63,25 @@ fn later_sessions_do_not_delay_a_closing() {
 }
 
 #[test]
-fn closing_precedes_requests_that_may_name_its_session() {
+fn closing_precedes_requests_that_name_its_session() {
     let (mut client, _request) = replacing();
     client.0.open_session(LoadSessionRequest::new("s", "/work", []), NOW);
     let [closing] = closed("s");
     assert_eq!(sent(&mut client), [closing, ("session/load".to_owned(), "s".to_owned())]);
+}
+
+#[test]
+fn requests_about_other_sessions_do_not_hasten_a_closing() {
+    let (mut client, session) = Client::with_session();
+    client.0.release(session, NOW);
+    client.0.open_session(ForkSessionRequest::new("s", "/work"), NOW);
+    let fork = client.sent()[0]["id"].as_i64().expect("an id");
+    client.0.open_session(LoadSessionRequest::new("other", "/work", []), NOW);
+    client.0.call(Call::raw("_list", Raw::of(&Extra::new())), NOW);
+    let load = ("session/load".to_owned(), "other".to_owned());
+    assert_eq!(sent(&mut client), [load, ("_list".to_owned(), String::new())]);
+    client.answer(fork, json!({ "sessionId": "t" }));
+    assert_eq!(sent(&mut client), closed("s"));
 }
 
 #[test]
