@@ -1,11 +1,12 @@
 // The walk of a message: the files of this repository with code that runs for it, counted by a coverage build.
 //
 //   node walks.mjs               prints the number of files of each walk, and fails above its limit
-//   node walks.mjs --files       also prints the files
+//   node walks.mjs --files       also prints the files, each with the number of its lines that run
 //
-// A program runs twice, with more messages of a kind in the second run. A file belongs to the walk if a function in it was called
-// more often in the second run, at least once for every other message more. The environment has the folder of the programs
-// (INTEROP_BIN, built with `-C instrument-coverage`), and that of `llvm-profdata` and `llvm-cov` (LLVM_TOOLS).
+// A program runs twice, with more messages of a kind in the second run. A line belongs to the walk if it ran more often in the
+// second run, at least once for every other message more, and a file if that many of its lines do that it has to be read to follow
+// the message: a getter does not. The environment has the folder of the programs (INTEROP_BIN, built with
+// `-C instrument-coverage`), and that of `llvm-profdata` and `llvm-cov` (LLVM_TOOLS).
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -16,17 +17,21 @@ import { BIN, INTEROP, Place, Program, check, within } from "./harness.mjs";
 
 const FEW = 10;
 const MANY = 40;
+/** Fewest lines of a file of a walk. */
+const LINES = 16;
+/** The kind of regions of code in an export of `llvm-cov`. */
+const CODE = 0;
 /** Time limit of a run. The programs are not optimized. */
 const RUN_SECONDS = 60;
 const ROOT = resolve(INTEROP, "..");
 const AGENT = join(INTEROP, "agents/walk-agent.mjs");
 
-/** Most files of a walk, a little more than at present. A file with a getter that is called counts like any other. */
+/** Most files of a walk, a little more than at present. */
 const LIMITS = {
-  "a chunk through the gateway": 80,
-  "a permission through the gateway, and its answer": 220,
-  "a question of a tool through the gateway, and its answer": 210,
-  "a line through acp-traces": 16,
+  "a chunk through the gateway": 24,
+  "a permission through the gateway, and its answer": 120,
+  "a question of a tool through the gateway, and its answer": 108,
+  "a line through acp-traces": 6,
 };
 
 /** Yields the events of a response. */
@@ -105,8 +110,8 @@ async function traced(place, count) {
   collector.close();
 }
 
-/** Returns the number of calls of each function, by file and name. */
-async function calls(program, run, count) {
+/** Returns how often each region of code has run, by file and place. */
+async function executions(program, run, count) {
   const place = new Place();
   place.env.LLVM_PROFILE_FILE = join(place.root, "%p.profraw");
   place.env.GATEWAY_STORE = "none";
@@ -118,25 +123,39 @@ async function calls(program, run, count) {
     execFileSync(tool("llvm-profdata"), ["merge", "-sparse", ...raw, "-o", profile]);
     const options = ["export", "-instr-profile", profile, "-skip-expansions", join(BIN, program)];
     const exported = JSON.parse(execFileSync(tool("llvm-cov"), options, { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] }));
-    const counted = new Map();
-    for (const { name, count, filenames } of exported.data[0].functions) counted.set(`${filenames[0]} ${name}`, count);
-    return counted;
+    const executed = new Map();
+    for (const { filenames, regions } of exported.data[0].functions) {
+      const file = relative(ROOT, filenames[0]);
+      if (file.startsWith("..")) continue;
+      const places = executed.get(file) ?? new Map();
+      executed.set(file, places);
+      for (const [from, column, to, end, count, , , kind] of regions) {
+        if (kind !== CODE) continue;
+        const key = `${from}:${column}:${to}:${end}`;
+        places.set(key, (places.get(key) ?? 0) + count);
+      }
+    }
+    return executed;
   } finally {
     assert.deepEqual([...place.leave().values()], [], "processes left behind");
   }
 }
 
-/** Returns the files of a walk. */
+/** Returns the files of a walk, each with the number of its lines that run for each message. */
 async function walk(program, run) {
-  const few = await calls(program, run, FEW);
-  const many = await calls(program, run, MANY);
-  const files = new Set();
-  for (const [key, count] of many) {
-    const file = relative(ROOT, key.slice(0, key.indexOf(" ")));
-    const isMore = count - (few.get(key) ?? 0) >= (MANY - FEW) / 2;
-    if (isMore && !file.startsWith("..")) files.add(file);
+  const few = await executions(program, run, FEW);
+  const many = await executions(program, run, MANY);
+  const files = [];
+  for (const [file, places] of many) {
+    const lines = new Set();
+    for (const [key, count] of places) {
+      const isMore = count - (few.get(file)?.get(key) ?? 0) >= (MANY - FEW) / 2;
+      const [from, , to] = key.split(":").map(Number);
+      for (let line = from; isMore && line <= to; line++) lines.add(line);
+    }
+    if (lines.size >= LINES) files.push([lines.size, file]);
   }
-  return [...files].sort();
+  return files.sort(([a], [b]) => b - a);
 }
 
 const runs = {
@@ -148,8 +167,9 @@ const runs = {
 for (const [name, [program, run]] of Object.entries(runs)) {
   await check(`walk: ${name}`, async () => {
     const files = await walk(program, run);
+    const listed = files.map(([lines, file]) => `${lines} ${file}`).join("\n");
     console.log(`${files.length} files, at most ${LIMITS[name]}`);
-    if (process.argv.includes("--files")) console.log(files.join("\n"));
-    assert.ok(files.length > 0 && files.length <= LIMITS[name], files.join(" "));
+    if (process.argv.includes("--files")) console.log(listed);
+    assert.ok(files.length > 0 && files.length <= LIMITS[name], listed);
   });
 }
