@@ -90,13 +90,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         initialize,
         ConnectionOptions::default(),
     );
-    let turn = async {
+    // Its end drops `sessions`, which shuts the connection down.
+    let turn = async move {
         let session = sessions.open(NewSessionRequest::new("/project", [])).await?;
         let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
         if let TurnEnd::V1(response) = end.value {
             println!("stop reason: {}", response.stop_reason.as_str());
         }
-        sessions.shut_down();
         Ok::<_, Box<dyn std::error::Error>>(())
     };
     // Both sides run while their futures are polled.

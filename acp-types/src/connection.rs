@@ -16,6 +16,10 @@
 //!   waits for a response then, that call ends with [`RequestError::Congested`].
 //! - Messages are sent in order. Messages of a handler precede its response.
 //! - The [`Context`] of a request reports its cancellation. The request has still to be answered.
+//! - A handler that panics is the error of its request, and the connection goes on: see
+//!   [`Diagnostic::HandlerPanicked`](crate::client::Diagnostic::HandlerPanicked).
+//! - The connection of a client is shut down when the program has dropped its [`Sessions`], their
+//!   [`Session`]s and peers, so that a program may leave with `?`.
 //! - At the end of the stream, calls end. When all open requests are answered, the sink is closed
 //!   and the future completes.
 //! - An object with the handlers of both versions, [connected](connect_agent), speaks the version
@@ -81,10 +85,9 @@
 //! let initialize = InitializeRequest::new(ProtocolVersion::V1);
 //! let (client, sessions) =
 //!     v1::connect_client(Terminal, client_reads, client_writes, initialize, ConnectionOptions::default());
-//! let turn = async {
+//! let turn = async move {
 //!     let session = sessions.open(NewSessionRequest::new("/tmp", [])).await?;
 //!     let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
-//!     sessions.shut_down();
 //!     Ok::<_, RequestError>(end.value)
 //! };
 //! let (agent, client, end) = futures::executor::block_on(async { futures::join!(agent, client, turn) });

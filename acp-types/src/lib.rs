@@ -75,7 +75,7 @@
 //! # A client
 //!
 //! The client starts an agent, sends one prompt, and prints the agent's text. It needs tokio's
-//! feature `process`:
+//! features `process` and `time`:
 //!
 //! ```no_run
 //! use acp_types::client::{Prompt, TurnEnd};
@@ -89,6 +89,7 @@
 //!     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
 //! };
 //! use std::process::Stdio;
+//! use std::time::Duration;
 //!
 //! /// Prints the agent's text, and cancels its permission requests.
 //! struct Terminal;
@@ -126,13 +127,15 @@
 //!     let options = ConnectionOptions::default();
 //!     let (connection, sessions) =
 //!         v1::connect_client(Terminal, reader, writer, initialize, options);
-//!     let turn = async {
+//!     // Its end drops `sessions`, which shuts the connection down.
+//!     let turn = async move {
+//!         // A program that is no agent answers nothing.
+//!         tokio::time::timeout(Duration::from_secs(30), sessions.initialized()).await??;
 //!         let session = sessions.open(NewSessionRequest::new("/home/me/project", [])).await?;
 //!         let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
 //!         if let TurnEnd::V1(response) = end.value {
 //!             println!("stop reason: {}", response.stop_reason.as_str());
 //!         }
-//!         sessions.shut_down();
 //!         Ok::<_, Box<dyn std::error::Error>>(())
 //!     };
 //!     // The connection runs while its future is polled.

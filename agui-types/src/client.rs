@@ -17,13 +17,21 @@
 //!
 //! // Any HTTP stack supplies these: a status, a content type, bytes in pieces of any size.
 //! let mut response = request.response(200, Some("text/event-stream"));
-//! response.push(b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\ndata: {\"type\":\"TEXT_MESS");
-//! response.push(b"AGE_CHUNK\",\"messageId\":\"m1\",\"delta\":\"Hello.\"}\n\n");
-//! response.push(b"data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\n");
-//! response.finish();
+//! let mut body = [
+//!     "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\ndata: {\"type\":\"TEXT_MESS",
+//!     "AGE_CHUNK\",\"messageId\":\"m1\",\"delta\":\"Hello.\"}\n\n",
+//!     "data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\n",
+//! ]
+//! .into_iter();
 //! let mut types = Vec::new();
-//! while let Some(received) = response.poll() {
-//!     types.push(received?.event.tag().to_owned());
+//! while !response.is_finished() {
+//!     match response.poll() {
+//!         Some(received) => types.push(received?.event.tag().to_owned()),
+//!         None => match body.next() {
+//!             Some(bytes) => response.push(bytes.as_bytes()),
+//!             None => response.finish(),
+//!         },
+//!     }
 //! }
 //! assert_eq!(types, ["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED"]);
 //!

@@ -3,7 +3,9 @@ use super::machine::{Machine, MachineEvent};
 use super::shared::{SharedConnection, View};
 use super::{ConnectionOptions, Context, Peer};
 use crate::client::{Diagnostic, RequestKey};
+use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::pin::Pin;
 use core::task::{Context as Task, Poll};
@@ -12,7 +14,8 @@ use futures::stream::{FuturesUnordered, Stream, StreamExt};
 use futures::{FutureExt, Sink, SinkExt};
 use jsonrpc_core::framing::{Frame, FrameError};
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorCode, ErrorObject};
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Number of rounds before the driver yields to other tasks.
 const BUDGET: usize = 128;
@@ -66,11 +69,32 @@ struct RunningHandler<F> {
 }
 
 impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for RunningHandler<F> {
-    type Output = (RequestKey, Result<Raw, ErrorObject>);
+    type Output = (RequestKey, Result<Result<Raw, ErrorObject>, HandlerPanic>);
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
         let key = self.key;
-        self.answer.poll_unpin(task).map(|outcome| (key, outcome))
+        let polled = poll_handler(&mut self.answer, task);
+        polled.map(|outcome| (key, outcome))
+    }
+}
+
+/// A panic of a handler: its message.
+struct HandlerPanic(String);
+
+/// Polls the future of a handler, unless it panics. It is not polled again then.
+fn poll_handler<F: Future + Unpin>(
+    handler: &mut F,
+    task: &mut Task<'_>,
+) -> Poll<Result<F::Output, HandlerPanic>> {
+    // What the handler shares with others is theirs to guard, as with a thread that panics.
+    let polled = catch_unwind(AssertUnwindSafe(|| handler.poll_unpin(task)));
+    match polled {
+        Ok(polled) => polled.map(Ok),
+        Err(payload) => {
+            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            Poll::Ready(Err(HandlerPanic(text.unwrap_or_default())))
+        }
     }
 }
 
@@ -142,6 +166,11 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
             is_progress = true;
         }
         while let Some((key, outcome)) = self.poll_answer(task) {
+            let outcome = outcome.unwrap_or_else(|panic| {
+                let request = Some(self.shared.lock().machine.request_id(key));
+                self.report_panic(request, panic);
+                Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the handler panicked"))
+            });
             self.shared.reply(key, outcome);
             is_progress = true;
         }
@@ -160,7 +189,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
     fn poll_answer(
         &mut self,
         task: &mut Task<'_>,
-    ) -> Option<(RequestKey, Result<Raw, ErrorObject>)> {
+    ) -> Option<(RequestKey, Result<Result<Raw, ErrorObject>, HandlerPanic>)> {
         if self.running.is_empty() {
             return None;
         }
@@ -180,12 +209,20 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         }
         let Some(handling) = &mut self.handling else { return false };
         self.shared.begin_handling();
-        let is_handled = handling.poll_unpin(task).is_ready();
+        let polled = poll_handler(handling, task);
+        let is_handled = polled.is_ready();
         self.shared.end_handling(is_handled);
         if is_handled {
             self.handling = None;
         }
+        if let Poll::Ready(Err(panic)) = polled {
+            self.report_panic(None, panic);
+        }
         is_handled
+    }
+
+    fn report_panic(&self, request: Option<RequestId>, HandlerPanic(message): HandlerPanic) {
+        self.side.problem(&Diagnostic::HandlerPanicked { request, message });
     }
 
     /// Returns whether all messages are written, and none is to come.

@@ -1,6 +1,7 @@
 //! The other side of a connection, as seen by handlers.
 use super::RequestError;
 use super::machine::Done;
+use super::sessions::Program;
 use super::shared::Link;
 use super::state::{End, ended};
 use crate::client::{Call, CallError};
@@ -39,11 +40,19 @@ use serde_json::value::RawValue;
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Peer(Arc<dyn Link>);
+pub struct Peer {
+    link: Arc<dyn Link>,
+    /// The program of a client, which has the connection as long as it has this.
+    _program: Option<Arc<Program>>,
+}
 
 impl Peer {
     pub(super) fn new(link: Arc<impl Link + 'static>) -> Self {
-        Self(link)
+        Self { link, _program: None }
+    }
+
+    pub(super) fn of_program(link: Arc<impl Link + 'static>, program: Arc<Program>) -> Self {
+        Self { link, _program: Some(program) }
     }
 
     /// Makes a call, and waits for the response. There is no deadline; a call that is dropped is
@@ -79,8 +88,8 @@ impl Peer {
 
     async fn send_call(&self, call: Call) -> Result<PendingRawCall, RequestError> {
         let mut call = Some(call);
-        let (call, end) = poll_fn(|task| self.0.poll_call(&mut call, task)).await?;
-        Ok(PendingRawCall { link: self.0.clone(), call, end })
+        let (call, end) = poll_fn(|task| self.link.poll_call(&mut call, task)).await?;
+        Ok(PendingRawCall { link: self.link.clone(), call, end })
     }
 
     /// Sends a notification. Waits while [`outgoing`](super::ConnectionOptions::outgoing) messages
@@ -91,7 +100,7 @@ impl Peer {
     /// initialized.
     pub async fn notify<P: NotificationParams>(&self, params: &P) -> Result<(), RequestError> {
         let mut text = notification(params);
-        poll_fn(|task| self.0.poll_notify(&mut text, task)).await
+        poll_fn(|task| self.link.poll_notify(&mut text, task)).await
     }
 
     /// As [`notify`](Self::notify), by method name.
@@ -100,21 +109,21 @@ impl Peer {
     /// As for `notify`.
     pub async fn notify_raw(&self, method: &str, params: &RawValue) -> Result<(), RequestError> {
         let mut text = line(Notification::new(method, params));
-        poll_fn(|task| self.0.poll_notify(&mut text, task)).await
+        poll_fn(|task| self.link.poll_notify(&mut text, task)).await
     }
 
     /// Waits until all notifications received so far are handled, for example the updates of an
     /// ended turn.
     pub async fn caught_up(&self) {
-        let mark = self.0.mark();
-        poll_fn(|task| self.0.poll_handled(mark, task)).await;
+        let mark = self.link.mark();
+        poll_fn(|task| self.link.poll_handled(mark, task)).await;
     }
 
     /// Shuts the connection down gracefully: further requests are refused, open requests of both
     /// sides are answered, and waiting messages are written. Then the sink is closed, and the
     /// driver ends with the stream. To end at once, drop the driver.
     pub fn shut_down(&self) {
-        self.0.shut_down();
+        self.link.shut_down();
     }
 }
 

@@ -12,7 +12,8 @@ use core::future::poll_fn;
 use core::time::Duration;
 
 /// The agent on the other side of a client's connection: opens sessions. Clones share the
-/// connection.
+/// connection. It is [shut down](Peer::shut_down) when the program has dropped the last of them,
+/// their [`Session`]s and their [`peer`](Self::peer)s.
 ///
 /// ```
 /// use acp_types::client::{Prompt, TurnEnd};
@@ -28,17 +29,33 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sessions {
+    program: Arc<Program>,
+}
+
+/// The program of a client. The connection is shut down when it has no handle of it.
+#[derive(Debug)]
+pub(super) struct Program {
     shared: Arc<SharedConnection<Client>>,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.shared.shut_down();
+    }
 }
 
 impl Sessions {
     pub(super) fn new(shared: Arc<SharedConnection<Client>>) -> Self {
-        Self { shared }
+        Self { program: Arc::new(Program { shared }) }
+    }
+
+    fn shared(&self) -> &Arc<SharedConnection<Client>> {
+        &self.program.shared
     }
 
     /// Returns the agent, for calls and notifications outside of sessions.
     pub fn peer(&self) -> Peer {
-        Peer::new(self.shared.clone())
+        Peer::of_program(self.shared().clone(), self.program.clone())
     }
 
     /// Waits for the response to `initialize`, which is sent automatically.
@@ -46,7 +63,7 @@ impl Sessions {
     /// # Errors
     /// The agent refused, supports none of the offered versions, or the connection is closed.
     pub async fn initialized(&self) -> Result<Initialization, RequestError> {
-        poll_fn(|task| self.shared.poll_initialized(task)).await
+        poll_fn(|task| self.shared().poll_initialized(task)).await
     }
 
     /// Opens a session: new, loaded, resumed or forked. The history of a loaded session is passed
@@ -56,12 +73,12 @@ impl Sessions {
     /// The agent refused, the session is in use, or the connection is closed.
     pub async fn open(&self, how: impl Into<SessionSetupRequest>) -> Result<Session, RequestError> {
         let how = how.into();
-        let (key, end) = self.shared.with(|state| {
+        let (key, end) = self.shared().with(|state| {
             let key = state.machine.machine.open_session(how, NOW);
             (key, state.await_end(key.get()))
         });
         // Dropped if opening fails, which releases the session.
-        let mut session = Session { shared: self.shared.clone(), key, opened: None };
+        let mut session = Session { program: self.program.clone(), key, opened: None };
         match ended(end.await)? {
             Done::Opened(opened) => session.opened = Some(opened),
             Done::Result(_) | Done::Turn(_) => {}
@@ -71,7 +88,7 @@ impl Sessions {
 
     /// Shuts the connection down gracefully; see [`Peer::shut_down`].
     pub fn shut_down(&self) {
-        self.shared.shut_down();
+        self.shared().shut_down();
     }
 }
 
@@ -79,12 +96,16 @@ impl Sessions {
 /// [module](super) has an example.
 #[derive(Debug)]
 pub struct Session {
-    shared: Arc<SharedConnection<Client>>,
+    program: Arc<Program>,
     key: SessionKey,
     opened: Option<alloc::boxed::Box<OpenedSession>>,
 }
 
 impl Session {
+    fn shared(&self) -> &SharedConnection<Client> {
+        &self.program.shared
+    }
+
     /// Returns the agent's response. Its replay is empty, since the update handler has received it.
     pub fn opened(&self) -> Option<&OpenedSession> {
         self.opened.as_deref()
@@ -101,7 +122,7 @@ impl Session {
     /// # Errors
     /// A turn is already open, the prompt failed, or the connection is closed.
     pub async fn prompt(&self, prompt: Prompt) -> Result<ReceivedValue<TurnEnd>, RequestError> {
-        let (turn, end) = self.shared.with(|state| {
+        let (turn, end) = self.shared().with(|state| {
             let turn = state.machine.machine.prompt(self.key, prompt, NOW)?.get();
             Ok::<_, PromptError>((turn, state.await_end(turn)))
         })?;
@@ -114,13 +135,13 @@ impl Session {
 
     /// Cancels the open turn, if any. It still ends, usually with the stop reason `cancelled`.
     pub fn cancel(&self) {
-        self.shared.with(|state| state.machine.machine.cancel(self.key, Duration::MAX, NOW));
+        self.shared().with(|state| state.machine.machine.cancel(self.key, Duration::MAX, NOW));
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.shared.with(|state| {
+        self.shared().with(|state| {
             state.machine.machine.release(self.key, NOW);
             state.end_call(self.key.get())
         });
@@ -135,7 +156,7 @@ struct TurnGuard<'a> {
 
 impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
-        let pending = self.session.shared.lock().end_call(self.turn);
+        let pending = self.session.shared().lock().end_call(self.turn);
         if pending.is_some() {
             self.session.cancel();
         }

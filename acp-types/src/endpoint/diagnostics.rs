@@ -73,6 +73,14 @@ pub enum Diagnostic {
         /// The version that it uses.
         spoken: ProtocolVersion,
     },
+    /// A handler of the program panicked, in a connection with handlers. A request was answered with
+    /// an internal error.
+    HandlerPanicked {
+        /// The request; `None` for a notification.
+        request: Option<RequestId>,
+        /// The message of the panic, if it is a text.
+        message: String,
+    },
     /// Further diagnostics were dropped.
     Missed {
         /// Number of diagnostics.

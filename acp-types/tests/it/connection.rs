@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 mod congested;
+mod ends;
 mod handlers;
 
 fn refused<T>() -> Result<T, ErrorObject> {

@@ -205,6 +205,12 @@ impl Response {
         }
     }
 
+    /// Returns whether no event follows: after an error, and after the end of the body. Until then,
+    /// `None` from [`poll`](Self::poll) is a request for more bytes.
+    pub fn is_finished(&self) -> bool {
+        self.over && self.ready.is_empty()
+    }
+
     /// Returns the next decoded event for a middleware. `null`s of 0.x peers are reported.
     pub fn next_whole(&mut self) -> Option<Result<(Event, Vec<Removal>), ResponseError>> {
         if self.over {

@@ -387,3 +387,42 @@ fn protobuf_response_is_decoded() {
     let failure = all(&mut response).expect_err("cut off");
     assert!(matches!(failure, ResponseError::Violation(it) if it.rule() == Rule::Truncated));
 }
+
+#[test]
+fn reading_is_finished_after_the_end_or_an_error() {
+    let run = frames(&[
+        json!({"type": "RUN_STARTED", "threadId": "t", "runId": "r"}),
+        json!({"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}),
+    ]);
+    let run = String::from_utf8(run).expect("JSON");
+    let begun = run.split_inclusive("\n\n").next().expect("an event");
+    let bodies = [
+        (200, "", None),
+        (200, ": a comment\n\n", None),
+        (200, &*run, None),
+        (200, begun, Some("ends too early")),
+        (200, "data: {}\n\n", Some("no type")),
+        (500, "no", Some("a refusal")),
+    ];
+    for (status, body, failure) in bodies {
+        let agent = Agent::new("t");
+        let request = agent.request("r", Vec::new()).expect("nothing is asked");
+        let mut response = request.response(status, Some("text/event-stream"));
+        let mut pieces = body.as_bytes().chunks(3);
+        let mut errors = 0;
+        let mut rounds = 0;
+        while !response.is_finished() {
+            rounds += 1;
+            assert!(rounds <= body.len() + 10, "{body:?}");
+            match response.poll() {
+                Some(received) => errors += usize::from(received.is_err()),
+                None => match pieces.next() {
+                    Some(piece) => response.push(piece),
+                    None => response.finish(),
+                },
+            }
+        }
+        assert_eq!(errors, usize::from(failure.is_some()), "{body:?}: {failure:?}");
+        assert!(response.poll().is_none());
+    }
+}

@@ -88,16 +88,13 @@ async fn run(
     let mut answer = post.body(request.body.clone()).send().await?;
     let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
     let mut response = request.response(answer.status().as_u16(), content_type);
-    loop {
-        match answer.chunk().await? {
-            Some(bytes) => response.push(&bytes),
-            None => response.finish(),
-        }
-        while let Some(received) = response.poll() {
-            print(&received?);
-        }
-        if response.end().is_some() {
-            break;
+    while !response.is_finished() {
+        match response.poll() {
+            Some(received) => print(&received?),
+            None => match answer.chunk().await? {
+                Some(bytes) => response.push(&bytes),
+                None => response.finish(),
+            },
         }
     }
     if let Some(RunEnd::Failed(error)) = response.end() {

@@ -30,6 +30,8 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+/// Time for the agent to answer `initialize`.
+const START_TIME: Duration = Duration::from_secs(30);
 /// Time for the agent to exit after its input has ended, and to end a cancelled turn.
 const EXIT_TIME: Duration = Duration::from_secs(5);
 
@@ -95,13 +97,17 @@ async fn run(args: Args) -> Result<StopReason, Box<dyn Error>> {
     if timeout(EXIT_TIME, agent.wait()).await.is_err() {
         agent.kill().await?;
     }
-    Ok(end?)
+    end
 }
 
 /// Opens a session, and sends the prompt.
-async fn converse(sessions: &Sessions, prompt: String) -> Result<StopReason, RequestError> {
+async fn converse(sessions: &Sessions, prompt: String) -> Result<StopReason, Box<dyn Error>> {
     let cwd = std::env::current_dir().unwrap_or_default().display().to_string();
-    // The request `initialize` is sent first, without a call.
+    // The request `initialize` is sent first, without a call. A program that is no agent answers nothing.
+    let started = timeout(START_TIME, sessions.initialized()).await;
+    started.map_err(|_| {
+        format!("no response to `initialize` within {START_TIME:?}: is it an ACP agent?")
+    })??;
     let session = sessions.open(NewSessionRequest::new(cwd, [])).await?;
     let turn = session.prompt(Prompt::v1([prompt.into()]));
     tokio::pin!(turn);

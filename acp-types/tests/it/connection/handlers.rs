@@ -21,18 +21,23 @@ fn every_request_reaches_its_handler() {
         let options = ConnectionOptions::default();
         let info = || initialization2::Implementation::new("client", "1");
         let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
-        let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, receiver) {
+        type Side = std::pin::Pin<Box<dyn Future<Output = std::io::Result<()>>>>;
+        let (side, _sessions): (Side, Option<Sessions>) = match (is_v1, receiver) {
             (true, Receiver::Agent) => {
-                Box::pin(v1::connect_agent(Minimal, reads, writes, options).0)
+                (Box::pin(v1::connect_agent(Minimal, reads, writes, options).0), None)
             }
             (true, _) => {
-                Box::pin(v1::connect_client(Minimal, reads, writes, initialize(), options).0)
+                let (client, sessions) =
+                    v1::connect_client(Minimal, reads, writes, initialize(), options);
+                (Box::pin(client), Some(sessions))
             }
             (false, Receiver::Agent) => {
-                Box::pin(v2::connect_agent(Minimal, reads, writes, options).0)
+                (Box::pin(v2::connect_agent(Minimal, reads, writes, options).0), None)
             }
             (false, _) => {
-                Box::pin(v2::connect_client(Minimal, reads, writes, initialize2(), options).0)
+                let (client, sessions) =
+                    v2::connect_client(Minimal, reads, writes, initialize2(), options);
+                (Box::pin(client), Some(sessions))
             }
         };
         let is_request =
