@@ -3,9 +3,9 @@
 //   node walks.mjs               prints the number of files of each walk, and fails above its limit
 //   node walks.mjs --files       also prints the files, each with the number of its lines that run
 //
-// A program runs twice, with more messages of a kind in the second run. A line belongs to the walk if it ran more often in the
-// second run, at least once for every other message more, and a file if that many of its lines do that it has to be read to follow
-// the message: a getter does not. The environment has the folder of the programs (INTEROP_BIN, built with
+// A program runs twice, with more messages of a kind in the second run. A region of code belongs to the walk with all its lines if it
+// ran more often in the second run, at least once for every other message more, and a file if that many of its lines do that it has
+// to be read to follow the message: a getter is not enough. The environment has the folder of the programs (INTEROP_BIN, built with
 // `-C instrument-coverage`), and that of `llvm-profdata` and `llvm-cov` (LLVM_TOOLS).
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";

@@ -84,6 +84,7 @@ use serde::{Deserialize, Serialize};
 mod active;
 mod answers;
 mod begin;
+mod branches;
 mod cursors;
 mod events;
 mod following;
@@ -169,6 +170,9 @@ pub struct Conversation {
     known: KnownRuns,
     /// Whether a run has begun.
     has_run: bool,
+    /// Whether a first turn of a [branch](RunRequest::branch_of) has begun.
+    #[serde(default)]
+    has_branched: bool,
     /// Whether the translator refused the last run, so that its error does not come from the agent.
     is_refused: bool,
     /// Whether [`Notice::Activity`] has announced what the agent does outside of runs.
@@ -202,6 +206,7 @@ impl Conversation {
             queue: RunQueue::new(options.when_busy, options.max_queued),
             known: KnownRuns::new(options.max_known_runs),
             has_run: false,
+            has_branched: false,
             is_refused: false,
             is_announced: false,
             now: Duration::ZERO,

@@ -239,7 +239,7 @@ impl Connection {
     /// Releases a session: its open requests are answered, its turn and its opening end with
     /// [`CallError::Released`], and later updates are dropped. `session/close` is sent if the agent
     /// supports it: after the answer to an open `session/new` or `session/fork`, or before a request
-    /// that names the session.
+    /// with the session's id as `sessionId`.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}
@@ -324,12 +324,15 @@ fn send(
     call: Call,
     deadline: Duration,
 ) -> Result<RequestId, CallError> {
-    // The source of a fork is closed after it.
     if base.outgoing.has_closings()
-        && call.method != v1::session_setup::ForkSessionRequest::METHOD
         && let Some(session) = named_session(&call.params)
     {
-        base.outgoing.send_closing_of(session.as_str());
+        // The source of a fork is closed after the fork.
+        if call.method == v1::session_setup::ForkSessionRequest::METHOD {
+            base.outgoing.delay_closing_of(session.as_str());
+        } else {
+            base.outgoing.send_closing_of(session.as_str());
+        }
     }
     // The number of requests is not limited here.
     let id = base.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
@@ -342,7 +345,7 @@ fn send(
     Ok(id)
 }
 
-/// Returns the session that the params of a request name.
+/// Returns the session of a request: its `sessionId`.
 fn named_session(params: &Raw) -> Option<SessionId> {
     params.decode::<Extra>().ok()?.get("sessionId")?.decode().ok()
 }

@@ -110,16 +110,26 @@ impl OutgoingLines {
 
     /// Sends the waiting `session/close` of a session.
     pub(crate) fn send_closing_of(&mut self, session: &str) {
-        let closings = mem::take(&mut self.closings);
-        let is_of_session = |closing: &SessionClose| closing.session.as_str() == session;
-        let of_session: VecDeque<_>;
-        (of_session, self.closings) = closings.into_iter().partition(is_of_session);
-        self.lines.extend(of_session.into_iter().map(|closing| closing.transmit));
+        while let Some(at) = self.closing_of(session)
+            && let Some(closing) = self.closings.remove(at)
+        {
+            self.lines.push_back(closing.transmit);
+        }
+    }
+
+    /// Lets the waiting `session/close` of a session wait for sessions that are being created now.
+    pub(crate) fn delay_closing_of(&mut self, session: &str) {
+        let closings = self.closings.iter_mut();
+        closings.filter(|it| it.session.as_str() == session).for_each(|it| it.before = None);
+    }
+
+    fn closing_of(&self, session: &str) -> Option<usize> {
+        self.closings.iter().position(|closing| closing.session.as_str() == session)
     }
 
     /// Drops the waiting `session/close` of a session.
     pub(crate) fn take_closing(&mut self, session: &str) -> Option<RequestId> {
-        let at = self.closings.iter().position(|closing| closing.session.as_str() == session)?;
+        let at = self.closing_of(session)?;
         self.closings.remove(at).map(|closing| closing.request)
     }
 

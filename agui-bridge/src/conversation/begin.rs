@@ -1,18 +1,16 @@
 //! The beginning of runs: wait for the agent, continue its session, plan the turn.
 use super::active::{ActiveRun, PlannedTurn, Stage};
+use super::branches::Branch;
 use super::output::{Notice, RunEvent, RunOutput, SessionNumber, SessionOrigin};
 use super::remembered::RememberedSession;
 use super::runs::{Acceptance, Novelty, PendingRun, RunRefused, RunRequest};
 use super::session::{AgentState, ConversationSession};
 use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
 use crate::CancelReason;
-use crate::input::{
-    Divergence, InputError, Instruction, Plan, Rules, SessionMemory, SessionScope, SessionStep,
-};
+use crate::input::{Divergence, InputError, Instruction, Plan, Rules, SessionScope, SessionStep};
 use crate::{Failure, Times, TurnStart};
 use acp_types::client::OpenedSession;
 use acp_types::v1::initialization::PromptCapabilities;
-use acp_types::v1::session_setup::SessionId;
 use agui_types::id::{MessageId, RunId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
@@ -61,12 +59,12 @@ pub(super) struct UnclaimedSession {
     pub(super) is_new: bool,
 }
 
-/// The first turn of a thread that branches off from another one.
-struct Branch {
-    memory: SessionMemory,
+/// The plan of a run.
+struct ChosenPlan<'a> {
+    /// The input with the messages that the agent has after it.
+    sent: &'a RunAgentInput,
     plan: Plan,
-    /// The session of the other thread.
-    source: SessionId,
+    branch: Option<Branch>,
 }
 
 impl Conversation {
@@ -357,8 +355,7 @@ impl Conversation {
     fn begin(&mut self, run: PendingRun) -> Result<Acceptance, RunRefused> {
         let PendingRun { request, cancel } = run;
         let whole = request.whole();
-        let has_conversation = self.session.as_ref().is_some_and(|session| !session.is_unused);
-        if !has_conversation {
+        if !self.has_conversation() {
             self.memory.forget_session();
         }
         let RunRequest { input, meta, .. } = &request;
@@ -367,23 +364,7 @@ impl Conversation {
             return Ok(Acceptance::Again(run_id.clone()));
         }
         self.translator.end_replay();
-        let source = request.branch_of.as_deref().filter(|_| !has_conversation);
-        let branch = source.and_then(|source| self.plan_branch(source, &whole));
-        if let Some(source) = source {
-            self.settings.restore(source.settings());
-        }
-        let (sent, plan) = if let Some(branch) = &branch {
-            (&*whole, Ok(branch.plan.clone()))
-        } else if !has_conversation {
-            (&*whole, self.plan(&whole))
-        } else {
-            let own = self.plan(input);
-            match self.plan_of_history(&request, &whole, &own) {
-                Some(plan) => (&*whole, Ok(plan)),
-                None => (input, own),
-            }
-        };
-        let mut plan = plan?;
+        let ChosenPlan { sent, mut plan, branch } = self.choose_plan(&request, &whole)?;
         if plan.diverged.is_some() && !answers.is_empty() {
             // Answers continue the turn with the agent's conversation.
             plan.prompt = None;
@@ -396,9 +377,12 @@ impl Conversation {
         self.is_refused = begun == TurnStart::Ended;
         // The agent does not receive the prompt of a run that was cancelled before it began.
         let is_unsent = cancel.is_some() && begun == TurnStart::Prompt;
+        let mut source = None;
         if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
-            if let Some(branch) = &branch {
-                self.memory = branch.memory.clone();
+            self.begin_branch(&request, branch.is_some());
+            if let Some(branch) = branch {
+                self.memory = branch.memory;
+                source = Some(branch.source);
             }
             self.memory.accept(sent, &plan);
             self.keep_cancelled();
@@ -409,7 +393,7 @@ impl Conversation {
             let left_out = ConversationDiagnostic::PropertyLeftOut(pointer.clone());
             self.notices.push_back(Notice::Diagnostic(left_out));
         }
-        let turn = PlannedTurn::of(plan, branch.map(|branch| branch.source));
+        let turn = PlannedTurn::of(plan, source);
         self.active = Some(ActiveRun::new(input.run_id.clone(), meta.clone()));
         if !self.is_refused {
             self.page.set_tools(input.tools.as_deref().unwrap_or_default());
@@ -444,24 +428,35 @@ impl Conversation {
         Ok(if begun == TurnStart::Resumed { Acceptance::Resumed } else { Acceptance::Begun })
     }
 
+    /// Returns whether the agent has messages of the thread in the open session.
+    pub(super) fn has_conversation(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| !session.is_unused)
+    }
+
+    /// Plans a run: of its input, of the whole conversation, or of a branch.
+    fn choose_plan<'a>(
+        &self,
+        request: &'a RunRequest,
+        whole: &'a RunAgentInput,
+    ) -> Result<ChosenPlan<'a>, InputError> {
+        if self.has_conversation() {
+            let own = self.plan(&request.input);
+            return match self.plan_of_history(request, whole, &own) {
+                Some(plan) => Ok(ChosenPlan { sent: whole, plan, branch: None }),
+                None => Ok(ChosenPlan { sent: &request.input, plan: own?, branch: None }),
+            };
+        }
+        match self.plan_branch(request, whole) {
+            Some((plan, branch)) => Ok(ChosenPlan { sent: whole, plan, branch: Some(branch) }),
+            None => Ok(ChosenPlan { sent: whole, plan: self.plan(whole)?, branch: None }),
+        }
+    }
+
     fn plan(&self, input: &RunAgentInput) -> Result<Plan, InputError> {
         let rules = self.rules();
         let capabilities = self.prompt_capabilities();
         let page = &self.page.machine;
         self.memory.plan(input, &rules, &capabilities, |call| page.awaits(call))
-    }
-
-    /// Returns the plan of the first turn of a thread that branches off from another one, if its
-    /// session is a fork of the other's.
-    fn plan_branch(&self, source: &RememberedSession, whole: &RunAgentInput) -> Option<Branch> {
-        let is_of_turn = self.options.rules.session == SessionScope::Turn;
-        let has_feature = matches!(&self.agent, AgentState::Connected(it) if it.fork);
-        if is_of_turn || !has_feature {
-            return None;
-        }
-        let memory = source.memory().branch(&self.memory);
-        let plan = memory.plan_branch(whole, &self.rules(), &self.prompt_capabilities())?;
-        Some(Branch { memory, plan, source: source.session_id()?.clone() })
     }
 
     /// Returns the plan of the whole conversation, if that continues the one of the open session
@@ -516,7 +511,7 @@ impl Conversation {
     }
 
     /// Returns the rules, restricted to the features of the agent.
-    fn rules(&self) -> Rules {
+    pub(super) fn rules(&self) -> Rules {
         let mut rules = self.options.rules.clone();
         if let AgentState::Connected(features) = &self.agent {
             rules.cursors &= features.fork;
@@ -530,7 +525,7 @@ impl Conversation {
 
     /// Returns the content that the agent accepts in prompts. Without an agent any content is
     /// accepted, so that the run can begin and report the failure.
-    fn prompt_capabilities(&self) -> PromptCapabilities {
+    pub(super) fn prompt_capabilities(&self) -> PromptCapabilities {
         if let AgentState::Connected(features) = &self.agent {
             return features.prompt.clone();
         }

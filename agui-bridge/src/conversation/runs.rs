@@ -26,10 +26,11 @@ pub struct RunRequest {
     /// stream. A new session receives it as text.
     #[serde(default)]
     pub history: Vec<Message>,
-    /// The remembered session of the thread that this one branches off from. While the thread has no
-    /// session, its first one is a fork of that session if the agent can fork it, at a cursor if the
-    /// other thread has gone on; otherwise the agent receives the conversation as text. The other
-    /// thread keeps its session. Settings that were chosen there count here as well.
+    /// The remembered session of the thread that this one branches off from, as it is when the run
+    /// is requested. The first session of the thread is a fork of it if the agent can fork it, at a
+    /// cursor if the other thread has gone on; otherwise the agent receives the conversation as
+    /// text. The other thread keeps its session. Settings that were chosen there count here as well.
+    /// Later runs ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_of: Option<Box<RememberedSession>>,
     /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends

@@ -65,7 +65,7 @@ impl SettingsPart {
         &self.chosen
     }
 
-    /// Adds the choices of an earlier process, or of another thread. Later ones count instead.
+    /// Adds the choices of an earlier process, or of another thread. Present choices count instead.
     pub(super) fn restore(&mut self, chosen: &[Setting]) {
         for setting in chosen {
             if !self.chosen.iter().any(|chosen| chosen.is_of_same(setting)) {

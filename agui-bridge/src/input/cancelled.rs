@@ -100,15 +100,23 @@ impl CancelledMessages {
     /// Adds an instruction that was not sent.
     pub(super) fn insert(&mut self, instruction: &Instruction) {
         self.remove(instruction);
-        self.push(&instruction.0);
+        self.push(instruction.0.iter().copied());
+    }
+
+    /// Removes those that are not among these messages.
+    pub(super) fn keep_those_of(&mut self, messages: &[Message]) {
+        let ids: Vec<_> = messages.iter().filter_map(Message::id).map(|id| print_of(&id)).collect();
+        self.0.retain(|cancelled| ids.contains(&cancelled.id));
     }
 
     /// Adds the messages of another thread.
     pub(super) fn extend(&mut self, other: &Self) {
-        self.push(&other.0);
+        let is_new = |message: &InstructionMessage| !self.0.contains(message);
+        let new: Vec<_> = other.0.iter().copied().filter(is_new).collect();
+        self.push(new);
     }
 
-    fn push(&mut self, messages: &[InstructionMessage]) {
+    fn push(&mut self, messages: impl IntoIterator<Item = InstructionMessage>) {
         self.0.extend(messages);
         let surplus = self.0.len().saturating_sub(MAX_CANCELLED);
         self.0.drain(..surplus);

@@ -123,6 +123,10 @@ impl Timeline {
         self.last.take()
     }
 
+    pub(super) fn last(&self) -> Option<Entry> {
+        self.last
+    }
+
     pub(super) fn is_quiet(&self) -> bool {
         self.is_quiet
     }

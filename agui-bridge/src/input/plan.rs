@@ -88,7 +88,7 @@ impl SessionMemory {
     /// | `context` | a block for each entry, after the user's messages |
     /// | `state` | a block of JSON, if [`Rules::state`] is set |
     /// | `forwardedProps` | [`ForwardedMembers`] |
-    /// | `parentRunId` | ignored: a branch is recognized by its messages |
+    /// | `parentRunId` | ignored: a conversation that goes back is recognized by its messages |
     /// | `tools`, `resume` | ignored: [`frontend_tool`](crate::frontend_tool) and [`begin_run`](crate::Translator::begin_run) read them |
     ///
     /// Message parts become blocks by the table of [`work`](super::work).
@@ -158,18 +158,25 @@ impl SessionMemory {
         rules: &Rules,
         capabilities: &PromptCapabilities,
     ) -> Option<Plan> {
-        let mut plan = self.plan(input, rules, capabilities, |_| false).ok()?;
+        // The messages of a branch begin as those of this thread.
+        let rules = Rules { new_alone: false, ..rules.clone() };
+        let mut plan = self.plan(input, &rules, capabilities, |_| false).ok()?;
         if plan.prompt.is_none() || plan.forwarded.session_id.is_some() {
             return None;
         }
         let goes_on = plan.session == SessionStep::Keep && plan.diverged.is_none();
         if goes_on && !self.has_failed() && !self.has_more() {
-            let thread = self.cancelled_alone().unwrap_or_default();
-            let Plan { session, first_said, prompt, .. } =
-                thread.plan(input, rules, capabilities, |_| false).ok()?;
-            plan.session = SessionStep::Fork { cursor: None };
+            let cancelled = self.cancelled_alone().unwrap_or_default();
+            let new = cancelled.plan(input, &rules, capabilities, |_| false).ok()?;
+            // A fork would carry out instructions that were given up.
+            if !plan.instruction.is_part_of(&new.instruction) {
+                return None;
+            }
+            let Plan { session, first_said, prompt, .. } = new;
             plan.fallback =
                 prompt.map(|prompt| FallbackTurn { session, first_said, prompt }.into());
+            plan.session = SessionStep::Fork { cursor: None };
+            plan.place.after = self.last_entry();
         }
         plan.fallback.is_some().then_some(plan)
     }

@@ -326,10 +326,15 @@ impl SessionMemory {
         self.unanswered = other.unanswered;
     }
 
-    /// Returns the memory of a thread that branches off from this one. `own` has the messages that
-    /// were cancelled in it.
-    pub(crate) fn branch(&self, own: &Self) -> Self {
-        let mut branch = Self { turn: None, ..self.clone() };
+    /// Returns the memory of a thread with these messages that branches off from this one. `own` has
+    /// the messages that were cancelled in the branch.
+    pub(crate) fn branch(&self, own: &Self, messages: &[Message]) -> Self {
+        let mut branch = self.clone();
+        let is_open = branch.turn.is_some();
+        branch.end_lost_turn();
+        // The session has a part of a turn, which no message shows.
+        branch.has_failed |= is_open;
+        branch.cancelled.keep_those_of(messages);
         branch.cancelled.extend(&own.cancelled);
         branch.unanswered.extend(&own.unanswered);
         branch

@@ -266,6 +266,7 @@ export class Chat {
     // A message that the agent has not received must not be sent again with the next one.
     const { needsLogin, isWithdrawn, interrupts, pending } = effects(end, active.asked, this.thread);
     if (message !== null && isWithdrawn) this.thread.remove(message);
+    if (end.kind === "finished" || end.kind === "interrupted") this.thread.branchOf = null;
     this.#interrupts.open(interrupts);
     const content = message?.content;
     const retry = () => void (this.send(content) === "" && this.composer?.focus());

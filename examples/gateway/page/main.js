@@ -296,7 +296,8 @@ function newChat(isOfOther = false) {
 function branchChat(messages) {
   if (messages.length === 0) return newChat(true);
   address.enter(null);
-  const branchOf = chat.thread.id;
+  // A branch without a run has no session of its own.
+  const branchOf = chat.thread.branchOf ?? chat.thread.id;
   const branch = { threadId: newId("thread"), agent: agentName, title: null, runId: null, messages, state: {}, interrupts: [], pending: [], branchOf };
   replaceChat(branch);
   keep(branch);

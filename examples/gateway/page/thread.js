@@ -53,7 +53,7 @@ export class Thread {
     this.id = id;
     this.state = held?.state ?? {};
     this.#nextId = held?.nextId ?? null;
-    /** The thread that this one branches off from, of which the agent may have a session. */
+    /** The thread that this one branches off from, until the agent has answered here. */
     this.branchOf = held?.branchOf ?? null;
     this.replaceAll(held?.messages ?? []);
   }

@@ -74,6 +74,9 @@ const branch = {
     await turn(page, 2).waitFor({ state: "detached" });
     assert.equal(await page.getByRole("region", { name: /^Turn/ }).count(), 1);
     assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the message box has the focus");
+    // A branch of a branch that was not sent.
+    await action(page, 1, "Branch").click();
+    await turn(page, 1).waitFor();
     await shot("branch");
     await noViolations(page, "a branch");
     await page.reload();

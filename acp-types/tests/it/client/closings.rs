@@ -85,6 +85,17 @@ fn requests_about_other_sessions_do_not_hasten_a_closing() {
 }
 
 #[test]
+fn closing_of_the_source_waits_for_a_fork_that_is_requested_later() {
+    let (mut client, request) = replacing();
+    client.0.open_session(ForkSessionRequest::new("s", "/work"), NOW);
+    let fork = client.sent()[0]["id"].as_i64().expect("an id");
+    client.answer(request, json!({ "sessionId": "t" }));
+    assert_eq!(sent(&mut client), []);
+    client.answer(fork, json!({ "sessionId": "u" }));
+    assert_eq!(sent(&mut client), closed("s"));
+}
+
+#[test]
 fn session_with_a_reused_id_is_not_closed() {
     let (mut client, request) = replacing();
     client.answer(request, json!({ "sessionId": "s" }));

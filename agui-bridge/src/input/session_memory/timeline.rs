@@ -79,6 +79,11 @@ impl SessionMemory {
         cursors.iter().for_each(|cursor| self.timeline.handle_cursor(cursor));
     }
 
+    /// Returns the last entry of the session, if it is known.
+    pub(in crate::input) fn last_entry(&self) -> Option<Entry> {
+        self.timeline.last()
+    }
+
     /// Handles that updates of the session are missing.
     pub(crate) fn handle_lost_updates(&mut self) {
         self.timeline.handle_loss();
@@ -119,8 +124,7 @@ impl SessionMemory {
         }
     }
 
-    /// Handles that the agent refused to fork the session. The open turn begins a new
-    /// session.
+    /// Handles that the agent refused to fork the session. The open turn begins a new session.
     pub(crate) fn handle_fork_refused(&mut self, instruction: &Instruction) {
         self.timeline.set_forked(false);
         let place = TurnPlace::default();

@@ -1,7 +1,7 @@
 //! Threads that branch off from another one.
-use super::{OK, agent, at, cursor, forks, message, with_two_turns};
+use super::{OK, agent, at, cursor, forks, message, turn, with_two_turns};
 use crate::thread::{Rig, input, opened, options, refused, user};
-use acp_types::client::SessionEvent;
+use acp_types::client::{CallError, SessionEvent};
 use agui_bridge::conversation::{
     AgentFeatures, Command, ConversationDiagnostic, Notice, RunRequest, SessionOrigin, Setting,
 };
@@ -25,19 +25,19 @@ fn both_turns() -> Vec<Value> {
 }
 
 /// The first run of a branch, with these messages and a new one.
-fn request(of: &Rig, messages: &[Value], members: &Value) -> RunRequest {
+fn request(source: &Rig, messages: &[Value], members: &Value) -> RunRequest {
     let messages = [messages, &[user("new", "And now?")]].concat();
     let mut request = RunRequest::from(input("b", &messages, members));
-    request.branch_of = of.thread.remembered().cloned().map(Box::new);
+    request.branch_of = source.thread.remembered().cloned().map(Box::new);
     assert!(request.branch_of.is_some());
     request
 }
 
 /// A thread with the first run of a branch, for an agent with these features.
-fn branch_for(features: AgentFeatures, of: &Rig, messages: &[Value]) -> Rig {
+fn branch_for(features: AgentFeatures, source: &Rig, messages: &[Value]) -> Rig {
     let mut rig = Rig::new(options());
     rig.connect(features);
-    rig.run(request(of, messages, &json!({}))).unwrap();
+    rig.run(request(source, messages, &json!({}))).unwrap();
     rig
 }
 
@@ -108,14 +108,11 @@ fn branch_replaces_the_session_that_was_opened_before_it() {
 
 #[test]
 fn branch_goes_on_after_its_first_turn() {
-    let mut rig = branch_for(forks(), &source(false), &both_turns());
+    let source = source(false);
+    let mut rig = branch_for(forks(), &source, &both_turns());
     rig.open("branch");
     rig.end();
-    let messages = [both_turns(), vec![user("new", "And now?"), user("more", "More?")]].concat();
-    let mut again = request(&source(false), &[], &json!({}));
-    again.input = input("b2", &messages, &json!({}));
-    rig.take_commands();
-    rig.run(again).unwrap();
+    run_again(&mut rig, &source);
     assert_eq!(rig.prompt(), ["More?"]);
     assert!(matches!(rig.commands[..], [Command::Prompt { .. }]), "it has a session");
 }
@@ -176,21 +173,101 @@ fn cancelled_message_of_the_other_thread_is_not_sent() {
     assert_eq!(rig.prompt(), ["And now?"]);
 }
 
+/// The next run of a branch, after the messages of its first one.
+fn run_again(rig: &mut Rig, source: &Rig) {
+    let messages = [both_turns(), vec![user("new", "And now?"), user("more", "More?")]].concat();
+    let mut request = request(source, &[], &json!({}));
+    request.input = input("b2", &messages, &json!({}));
+    rig.take_commands();
+    rig.run(request).unwrap();
+}
+
+#[test]
+fn instruction_that_was_given_up_is_not_in_a_later_fork() {
+    let source = source(false);
+    let mut rig = branch_for(forks(), &source, &both_turns());
+    rig.open("branch");
+    assert!(rig.cancel("b"));
+    rig.wait(options().cancel_grace + Duration::from_secs(1));
+    run_again(&mut rig, &source);
+    assert_eq!(rig.opening().origin, SessionOrigin::New);
+    rig.open("n");
+    let prompt = rig.prompt();
+    assert!(prompt[0].contains("And now?"), "a part of the history: {prompt:?}");
+    assert_eq!(prompt[1..], ["More?"]);
+}
+
+#[test]
+fn branch_is_a_fork_once() {
+    let source = source(false);
+    let mut rig = branch_for(forks(), &source, &both_turns());
+    assert!(rig.session(SessionEvent::Refused(CallError::Timeout)).is_none());
+    run_again(&mut rig, &source);
+    assert_eq!(rig.opening().origin, SessionOrigin::New);
+}
+
+#[test]
+fn session_is_not_forked_within_its_turn() {
+    let hello = [message("m1", "Hello."), cursor("c1", "agent_message", "m1", "after")];
+    let mut source = with_two_turns(&hello);
+    source.say("3", "Go on").unwrap();
+    let during = [both_turns(), vec![user("u-3", "Go on"), agent("x", "Going")]].concat();
+    let mut rig = branch_for(forks(), &source, &during);
+    is_new_with_text(&mut rig);
+    let mut rig = branch_for(forks(), &source, &both_turns()[..2]);
+    assert_eq!(rig.opening().origin, at("c1"));
+    prompt_is_new_message(&mut rig);
+}
+
+#[test]
+fn messages_of_a_branch_are_compared_with_those_of_its_source() {
+    let mut rig = Rig::new(options());
+    rig.connect(forks());
+    rig.run(request(&source(false), &[], &json!({}))).unwrap();
+    assert_eq!(rig.opening().origin, SessionOrigin::New, "an edited first message");
+}
+
+#[test]
+fn session_that_was_opened_early_gets_the_settings() {
+    let mut of = with_chosen_mode();
+    turn(&mut of, "2", "More", &[message("m2", "Well.")]);
+    let mut rig = Rig::new(options());
+    rig.connect(forks());
+    rig.thread.handle_preparation(&[], rig.now);
+    rig.wait(Duration::ZERO);
+    assert!(rig.session(opened("early", &modes())).is_none());
+    rig.take_commands();
+    rig.run(request(&of, &[user("u-1", "Hi")], &json!({}))).unwrap();
+    let [Command::Set { setting, .. }, Command::Prompt { .. }] = &rig.commands[..] else {
+        panic!("{:?}", rig.commands)
+    };
+    assert_eq!(*setting, Setting::Mode("code".into()));
+}
+
+fn modes() -> Value {
+    json!({"modes": {"currentModeId": "ask", "availableModes": [
+        {"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}})
+}
+
+/// A thread with one turn, in whose session the user has chosen a mode.
+fn with_chosen_mode() -> Rig {
+    let mut rig = Rig::new(options());
+    rig.connect(forks());
+    rig.say("1", "Hi").unwrap();
+    assert!(rig.session(opened("s", &modes())).is_none());
+    rig.end();
+    let key = rig.thread.handle_setting(Setting::Mode("code".into()), rig.now).unwrap();
+    rig.thread.handle_setting_ended(key, Ok(None), rig.now);
+    rig.wait(Duration::ZERO);
+    rig
+}
+
 #[test]
 fn branch_has_the_settings_that_were_chosen() {
-    let modes = json!({"modes": {"currentModeId": "ask", "availableModes": [
-        {"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}});
-    let mut of = Rig::new(options());
-    of.connect(forks());
-    of.say("1", "Hi").unwrap();
-    assert!(of.session(opened("s", &modes)).is_none());
-    of.end();
-    let key = of.thread.handle_setting(Setting::Mode("code".into()), of.now).unwrap();
-    of.thread.handle_setting_ended(key, Ok(None), of.now);
-    of.wait(Duration::ZERO);
+    let of = with_chosen_mode();
     let mut rig = branch_for(forks(), &of, &[user("u-1", "Hi")]);
     rig.take_commands();
-    assert!(rig.session(opened("branch", &modes)).is_none());
+    assert!(rig.session(opened("branch", &modes())).is_none());
     let sets = |command: &Command| {
         matches!(command, Command::Set { setting, .. }
         if *setting == Setting::Mode("code".into()))

@@ -106,6 +106,13 @@ impl AgentConnection {
         self.shared.lock().report_session(thread);
     }
 
+    /// Returns whether a thread has a session to continue.
+    pub fn has_session(&self, thread: &str) -> bool {
+        let state = self.shared.lock();
+        let remembered = state.hub.conversation(thread).and_then(Conversation::remembered);
+        remembered.is_some_and(|remembered| remembered.session_id().is_some())
+    }
+
     /// Returns the present session of a thread, with which another one continues it.
     pub fn remembered(&self, thread: &str) -> Option<RememberedSession> {
         self.shared.lock().hub.conversation(thread)?.remembered().cloned()

@@ -250,8 +250,7 @@ impl Threads {
     ) -> Result<Option<RememberedSession>, StartError> {
         let Some(source) = branch_of(input) else { return Ok(None) };
         check_id("forwardedProps.acp.branchOf", source.as_str())?;
-        let own = user.connection.remembered(&key.text());
-        if own.is_some_and(|own| own.session_id().is_some()) {
+        if user.connection.has_session(&key.text()) {
             return Ok(None);
         }
         let source = ThreadName { id: source.to_string(), ..key.clone() }.text();

@@ -93,17 +93,17 @@ async fn branch_forks_the_session_of_its_thread() {
         let first_turn = messages.clone();
         messages.push(user("u2", "think"));
         messages.extend(answers(&run(&gateway, "2", &messages).await));
-        let told = branch(&gateway, "whole", "t", &messages).await;
-        assert_eq!(told.text(), "You have said:\n\n- hello\n- think\n", "version {version}");
-        assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
-        let told = branch(&gateway, "cursor", "t", &first_turn).await;
-        assert_eq!(told.text(), "You have said:\n\n- hello\n", "version {version}");
-        assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
+        let whole = branch(&gateway, "whole", "t", &messages).await;
+        assert_eq!(whole.text(), "You have said:\n\n- hello\n- think\n", "version {version}");
+        assert_eq!(whole.customs("acp.notice"), [Value::Null; 0]);
+        let before = branch(&gateway, "cursor", "t", &first_turn).await;
+        assert_eq!(before.text(), "You have said:\n\n- hello\n", "version {version}");
+        assert_eq!(before.customs("acp.notice"), [Value::Null; 0]);
         messages.push(user("u3", "recall"));
-        let told = run(&gateway, "3", &messages).await;
-        assert_eq!(told.text(), "You have said:\n\n- hello\n- think\n", "the thread goes on");
-        let told = branch(&gateway, "text", "unknown", &first_turn).await;
-        let notices = told.customs("acp.notice");
+        let source = run(&gateway, "3", &messages).await;
+        assert_eq!(source.text(), "You have said:\n\n- hello\n- think\n", "the thread goes on");
+        let text = branch(&gateway, "text", "unknown", &first_turn).await;
+        let notices = text.customs("acp.notice");
         assert_eq!(notices[0]["title"], "The agent continues in a new session");
     }
 }
