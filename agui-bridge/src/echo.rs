@@ -1,6 +1,7 @@
 //! Detection of the prompt that an agent repeats.
 use crate::content::skill_text;
 use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::MessageId;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ pub(crate) struct Echo {
     text: String,
     repeated: usize,
     blocks: Vec<ContentBlock>,
+    /// The message that the agent has made of the prompt, in version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<MessageId>,
 }
 
 impl Echo {
@@ -26,6 +30,16 @@ impl Echo {
             }
         }
         echo
+    }
+
+    /// Sets the message that the agent has made of the prompt.
+    pub(crate) fn set_message(&mut self, message: MessageId) {
+        self.message = Some(message);
+    }
+
+    /// Returns whether a message is the prompt, whatever its content.
+    pub(crate) fn is_message(&self, message: &MessageId) -> bool {
+        self.message.as_ref() == Some(message)
     }
 
     /// Adds a block that is sent beside the prompt.

@@ -28,6 +28,7 @@ use crate::echo::Echo;
 use crate::update::{Part, Update};
 use crate::waiting::WaitingUpdates;
 use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::MessageId;
 use acp_types::v2::content::{ContentBlock as ContentBlockV2, SkillReference};
 use agui_types::id::ToolCallId;
 use agui_types::message::Message;
@@ -217,6 +218,11 @@ impl Translator {
     /// Takes a chunk of the user that repeats the prompt, unless it belongs to a replay.
     pub(super) fn takes_echo(&mut self, block: &ContentBlock) -> bool {
         self.replay.is_none() && self.late.is_none() && self.echo.takes(block)
+    }
+
+    /// Returns whether a message is the prompt, unless it belongs to a replay.
+    pub(super) fn is_prompt(&self, message: &MessageId) -> bool {
+        self.replay.is_none() && self.late.is_none() && self.echo.is_message(message)
     }
 
     /// Returns whether a chunk of the user repeats the prompt.

@@ -37,8 +37,9 @@ impl Translator {
     }
 
     /// Handles the response to a `session/prompt` of ACP v2: the agent has accepted the prompt, and
-    /// works on it until it is idle.
-    pub fn handle_prompt_accepted(&mut self, _response: &PromptAccepted) {
+    /// works on it until it is idle. The message that it has made of the prompt is not shown again.
+    pub fn handle_prompt_accepted(&mut self, response: &PromptAccepted) {
+        self.echo.set_message(response.message_id.clone());
         self.runs.note_activity();
         self.runs.set_busy(true);
     }

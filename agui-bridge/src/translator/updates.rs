@@ -40,14 +40,19 @@ impl Translator {
     pub fn handle_notification_v2(&mut self, notification: UpdateSessionNotification) {
         self.runs.note_activity();
         self.outbox.remember_messages();
+        let is_main = self.subagents.lane(notification.session_id.as_str()).is_empty();
         match &notification.update {
-            SessionUpdateV2::StateUpdate(state)
-                if self.subagents.lane(notification.session_id.as_str()).is_empty() =>
-            {
+            SessionUpdateV2::StateUpdate(state) if is_main => {
                 return self.update_state(state.clone());
             }
             SessionUpdateV2::UserMessageChunk(chunk)
-                if self.takes_echo(&chunk.content.clone().into()) =>
+                if is_main && self.is_prompt(&chunk.message_id)
+                    || self.takes_echo(&chunk.content.clone().into()) =>
+            {
+                return;
+            }
+            SessionUpdateV2::UserMessage(message)
+                if is_main && self.is_prompt(&message.message_id) =>
             {
                 return;
             }

@@ -57,6 +57,22 @@ fn said(stream: &[Value]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The agent may change the words of its prompt. Its response names the message.
+#[test]
+fn accepted_message_is_the_prompt_with_any_text() {
+    let stream = turn(
+        Options::new(),
+        &[
+            whole("user_message", "u", "Hi, in other words"),
+            text("user_message_chunk", "u", " and more"),
+            text("agent_message_chunk", "a", "Hello."),
+            text("user_message_chunk", "other", "From elsewhere"),
+        ],
+    );
+    let texts: Vec<_> = said(&stream).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["Hello.", "From elsewhere"]);
+}
+
 #[test]
 fn each_idle_state_ends_the_run() {
     let usage = json!({"totalTokens": 3, "inputTokens": 1, "outputTokens": 2});
