@@ -24,10 +24,10 @@ const results = (turn) => turn.messages.filter(({ role }) => role === "tool").ma
 const sessions = (chat) => chat.place.tapped("in").filter(({ method }) => method === "session/new").length;
 
 /** Sends a message, answers questions by allowing them and calls of the page's tool, and returns the turn with all its runs. */
-async function complete(chat, content, tools, forwardedProps) {
+async function complete(chat, content, tools) {
   const before = chat.client.messages.length;
   const lines = chat.place.tapped("out").length;
-  const runs = [await chat.send(content, undefined, { tools, forwardedProps })];
+  const runs = [await chat.send(content, undefined, { tools })];
   while (runs.length < MAX_ROUNDS) {
     const { interrupts = [], pendingToolCallIds = [] } = runs.at(-1).last.outcome ?? {};
     if (interrupts.length + pendingToolCallIds.length === 0) break;
@@ -175,26 +175,6 @@ async function firstChoice(chat) {
   return choice.name;
 }
 
-/** A thread that branches off from another one: in a fork of its session, if the agent forks sessions. */
-async function branch(chat) {
-  await chat.newThread();
-  const first = await complete(chat, prompted(chat, "text"));
-  expectFinished(first);
-  const of = chat.client.threadId;
-  await chat.newThread();
-  chat.client.setMessages(first.thread);
-  const before = chat.place.tapped("in").length;
-  const turn = await complete(chat, prompted(chat, "read"), undefined, { acp: { branchOf: of } });
-  expectFinished(turn);
-  assert.ok(textOf(turn).includes("The file has one line."), textOf(turn));
-  const sent = chat.place.tapped("in").slice(before);
-  const opening = sent.filter(({ method }) => ["session/new", "session/fork"].includes(method)).map(({ method }) => method);
-  const { params } = sent.find(({ method }) => method === "session/prompt");
-  const hasText = JSON.stringify(params.prompt).includes(words("text"));
-  assert.equal(hasText, opening.at(-1) === "session/new", "a new session gets the conversation as text, a fork has it");
-  return opening.join(", ").replaceAll("session/", "");
-}
-
 /** Without a key: the error of the run has its own code, or the reason of the agent. */
 async function login(chat) {
   const turn = await within(LOGIN_SECONDS, "the end of the run without a key", chat.send(prompted(chat, "text")));
@@ -214,6 +194,5 @@ export const CELLS = [
   { name: "image", run: image },
   { name: "page tool", run: pageTool },
   { name: "first choice", run: firstChoice },
-  { name: "branch", run: branch },
   { name: "login refused", run: login, isWithoutKey: true },
 ];
