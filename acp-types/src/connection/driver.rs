@@ -69,7 +69,7 @@ struct RunningHandler<F> {
 }
 
 impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for RunningHandler<F> {
-    type Output = (RequestKey, Result<Result<Raw, ErrorObject>, HandlerPanic>);
+    type Output = (RequestKey, HandlerEnd);
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
         let key = self.key;
@@ -80,6 +80,9 @@ impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for RunningHan
 
 /// A panic of a handler: its message.
 struct HandlerPanic(String);
+
+/// The response of a handler, if it did not panic.
+type HandlerEnd = Result<Result<Raw, ErrorObject>, HandlerPanic>;
 
 /// Polls the future of a handler, unless it panics. It is not polled again then.
 fn poll_handler<F: Future + Unpin>(
@@ -186,10 +189,7 @@ impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
         is_progress
     }
 
-    fn poll_answer(
-        &mut self,
-        task: &mut Task<'_>,
-    ) -> Option<(RequestKey, Result<Result<Raw, ErrorObject>, HandlerPanic>)> {
+    fn poll_answer(&mut self, task: &mut Task<'_>) -> Option<(RequestKey, HandlerEnd)> {
         if self.running.is_empty() {
             return None;
         }

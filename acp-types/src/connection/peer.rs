@@ -1,8 +1,7 @@
 //! The other side of a connection, as seen by handlers.
 use super::RequestError;
 use super::machine::Done;
-use super::sessions::Program;
-use super::shared::Link;
+use super::shared::{Link, Program};
 use super::state::{End, ended};
 use crate::client::{Call, CallError};
 use crate::dispatch::object;

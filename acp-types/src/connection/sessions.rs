@@ -1,6 +1,6 @@
 //! The agent as seen by a client: sessions and turns.
 use super::machine::{Client, Done, NOW};
-use super::shared::{Link, SharedConnection};
+use super::shared::{Link, Program, SharedConnection};
 use super::state::ended;
 use super::{Peer, RequestError};
 use crate::client::{
@@ -32,25 +32,13 @@ pub struct Sessions {
     program: Arc<Program>,
 }
 
-/// The program of a client. The connection is shut down when it has no handle of it.
-#[derive(Debug)]
-pub(super) struct Program {
-    shared: Arc<SharedConnection<Client>>,
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        self.shared.shut_down();
-    }
-}
-
 impl Sessions {
     pub(super) fn new(shared: Arc<SharedConnection<Client>>) -> Self {
-        Self { program: Arc::new(Program { shared }) }
+        Self { program: Arc::new(Program::new(shared)) }
     }
 
     fn shared(&self) -> &Arc<SharedConnection<Client>> {
-        &self.program.shared
+        self.program.shared()
     }
 
     /// Returns the agent, for calls and notifications outside of sessions.
@@ -103,7 +91,7 @@ pub struct Session {
 
 impl Session {
     fn shared(&self) -> &SharedConnection<Client> {
-        &self.program.shared
+        self.program.shared()
     }
 
     /// Returns the agent's response. Its replay is empty, since the update handler has received it.

@@ -4,6 +4,7 @@ use super::state::{End, State, wait};
 use super::{ConnectionOptions, RequestError};
 use crate::client::{Call, CallError, CallKey, RequestKey};
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
@@ -303,6 +304,28 @@ impl<M: Machine> Link for SharedConnection<M> {
         }
         wait(&mut state.behind, task);
         Poll::Pending
+    }
+}
+
+/// The program of a client. The connection is shut down when it has no handle of it.
+#[derive(Debug)]
+pub(super) struct Program {
+    shared: Arc<SharedConnection<Client>>,
+}
+
+impl Program {
+    pub(super) fn new(shared: Arc<SharedConnection<Client>>) -> Self {
+        Self { shared }
+    }
+
+    pub(super) fn shared(&self) -> &Arc<SharedConnection<Client>> {
+        &self.shared
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.shared.shut_down();
     }
 }
 

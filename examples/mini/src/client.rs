@@ -8,7 +8,7 @@
 //! the session, and requests for permission, which the user answers with a number.
 use acp_types::client::{Prompt, TurnEnd};
 use acp_types::connection::{
-    ConnectionOptions, Context, Peer, RequestError, Result, Sessions, async_trait, framed, v1,
+    ConnectionOptions, Context, Peer, Result, Sessions, async_trait, framed, v1,
 };
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::{Implementation, InitializeRequest, ProtocolVersion};

@@ -56,7 +56,7 @@ impl v1::Agent for Fragile {
     }
 }
 
-/// A client whose handler of updates panics once.
+/// A client with a handler of updates that panics once.
 #[derive(Clone, Default)]
 struct FragileClient {
     updates: Arc<Mutex<usize>>,

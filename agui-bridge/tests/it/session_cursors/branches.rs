@@ -249,7 +249,7 @@ fn modes() -> Value {
         {"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}})
 }
 
-/// A thread with one turn, in whose session the user has chosen a mode.
+/// A thread with one turn. The user has chosen a mode in its session.
 fn with_chosen_mode() -> Rig {
     let mut rig = Rig::new(options());
     rig.connect(forks());
