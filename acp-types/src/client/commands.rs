@@ -238,8 +238,8 @@ impl Connection {
 
     /// Releases a session: its open requests are answered, its turn and its opening end with
     /// [`CallError::Released`], and later updates are dropped. `session/close` is sent if the agent
-    /// supports it: after the answer to an open `session/new` or `session/fork`, or before a request
-    /// with the session's id as `sessionId`.
+    /// supports it: after the answer to an open `session/new` or `session/fork`, or before a
+    /// request with the session's id as `sessionId`.
     pub fn release(&mut self, session: SessionKey, now: Duration) {
         match self.sessions.get(session).map(|session| &session.stage) {
             None | Some(Stage::Over) => {}

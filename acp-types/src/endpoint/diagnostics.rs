@@ -73,8 +73,8 @@ pub enum Diagnostic {
         /// The version that it uses.
         spoken: ProtocolVersion,
     },
-    /// A handler of the program panicked, in a connection with handlers. A request was answered with
-    /// an internal error.
+    /// A handler of the program panicked, in a connection with handlers. A request was answered
+    /// with an internal error.
     HandlerPanicked {
         /// The request; `None` for a notification.
         request: Option<RequestId>,

@@ -91,7 +91,8 @@ impl PlannedTurn {
         self.first_said += count;
     }
 
-    /// Returns the turn of a plan, if any. `source` is the session to fork if it is another thread's.
+    /// Returns the turn of a plan, if any. `source` is the session to fork if it is another
+    /// thread's.
     pub(super) fn of(plan: Plan, source: Option<SessionId>) -> Option<Self> {
         let is_expected = plan.diverged.is_some();
         let Plan { session: step, forwarded, instruction, first_said, prompt, fallback, .. } = plan;

@@ -40,8 +40,8 @@ impl Conversation {
         Some((plan, Branch { memory, source }))
     }
 
-    /// Handles that the first turn of a branch begins, in a fork or in another session. The settings
-    /// of the other thread count.
+    /// Handles that the first turn of a branch begins, in a fork or in another session. The
+    /// settings of the other thread count.
     pub(super) fn begin_branch(&mut self, request: &RunRequest, is_fork: bool) {
         let Some(source) = self.branch_source(request) else { return };
         if !matches!(self.agent, AgentState::Connected(_)) {

@@ -246,8 +246,8 @@ pub enum ConversationDiagnostic {
     /// A session was replaced by a new one, since it could not be continued.
     #[error("the session of the thread cannot be continued: {0}")]
     SessionLost(String),
-    /// The agent refused to fork the session, at its cursor or for a branch. A new session is opened
-    /// instead.
+    /// The agent refused to fork the session, at its cursor or for a branch. A new session is
+    /// opened instead.
     #[error("the agent does not fork the session: {0}")]
     ForkRefused(String),
     /// A cancelled turn did not end in time, and its session was released.

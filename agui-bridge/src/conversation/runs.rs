@@ -29,8 +29,8 @@ pub struct RunRequest {
     /// The remembered session of the thread that this one branches off from, as it is when the run
     /// is requested. The first session of the thread is a fork of it if the agent can fork it, at a
     /// cursor if the other thread has gone on; otherwise the agent receives the conversation as
-    /// text. The other thread keeps its session. Settings that were chosen there count here as well.
-    /// Later runs ignore it.
+    /// text. The other thread keeps its session. Settings that were chosen there count here as
+    /// well. Later runs ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_of: Option<Box<RememberedSession>>,
     /// Why the run was cancelled before it reaches the conversation, if it was. It begins and ends

@@ -326,8 +326,8 @@ impl SessionMemory {
         self.unanswered = other.unanswered;
     }
 
-    /// Returns the memory of a thread with these messages that branches off from this one. `own` has
-    /// the messages that were cancelled in the branch.
+    /// Returns the memory of a thread with these messages that branches off from this one. `own`
+    /// has the messages that were cancelled in the branch.
     pub(crate) fn branch(&self, own: &Self, messages: &[Message]) -> Self {
         let mut branch = self.clone();
         let is_open = branch.turn.is_some();

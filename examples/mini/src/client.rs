@@ -103,7 +103,8 @@ async fn run(args: Args) -> Result<StopReason, Box<dyn Error>> {
 /// Opens a session, and sends the prompt.
 async fn converse(sessions: &Sessions, prompt: String) -> Result<StopReason, Box<dyn Error>> {
     let cwd = std::env::current_dir().unwrap_or_default().display().to_string();
-    // The request `initialize` is sent first, without a call. A program that is no agent answers nothing.
+    // The request `initialize` is sent first, without a call. A program that is no agent answers
+    // nothing.
     let started = timeout(START_TIME, sessions.initialized()).await;
     started.map_err(|_| {
         format!("no response to `initialize` within {START_TIME:?}: is it an ACP agent?")

@@ -240,8 +240,8 @@ impl Threads {
         }
     }
 
-    /// Returns the session of the thread that the thread of an input branches off from. It is of the
-    /// same user and agent.
+    /// Returns the session of the thread that the thread of an input branches off from. It is of
+    /// the same user and agent.
     async fn branch_source(
         &self,
         key: &ThreadName,
